@@ -1,0 +1,33 @@
+import { parseYaml } from './yaml-source.ts'
+import type { KeyPath } from './paths.ts'
+
+/** One `--set a.b=c`. */
+export interface Override {
+  readonly path: KeyPath
+  readonly value: unknown
+  /** As the user typed it. */
+  readonly flag: string
+}
+
+const form = /^([A-Za-z]\w*(?:\.[A-Za-z0-9]\w*)*)=(.*)$/s
+
+/** Reads `a.b=c`; the value is YAML, so that `null`, `[a, b]` and `1e-3` mean what they mean in the file. */
+export const parseOverride = (text: string): Override | { readonly flag: string; readonly problem: string } => {
+  const flag = `--set ${text}`
+  const match = form.exec(text)
+  if (match === null) return { flag, problem: 'expected key.path=value, such as grpo.beta=0.02' }
+  const { value, errors } = parseYaml(match[2] ?? '')
+  if (errors[0] !== undefined) return { flag, problem: `the value is not YAML: ${errors[0].message}` }
+  return { flag, path: (match[1] ?? '').split('.'), value }
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A copy of the tree with one value replaced; maps on the way are made where they are missing. */
+export const applyOverride = (tree: unknown, { path, value }: Pick<Override, 'path' | 'value'>): unknown => {
+  const [key, ...rest] = path
+  if (key === undefined) return value
+  const map = isMap(tree) ? tree : {}
+  return { ...map, [key]: applyOverride(map[key], { path: rest, value }) }
+}

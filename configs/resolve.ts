@@ -1,0 +1,79 @@
+import type { z } from 'zod'
+import { PipelineError } from '../data/errors.ts'
+import { explain, type ConfigIssue } from './issues.ts'
+import { inputSchema } from './json-schema.ts'
+import { applyOverride, parseOverride, type Override } from './overrides.ts'
+import { deepFreeze, leafPaths, pathText, type KeyPath } from './paths.ts'
+import { parseYaml, type YamlSource } from './yaml-source.ts'
+
+/** Where each value of a config came from, by key path: `default`, `file:line:column`, or the flag. */
+export type Provenance = Readonly<Record<string, string>>
+
+export interface Resolved<T> {
+  readonly config: T
+  readonly provenance: Provenance
+}
+
+export interface ConfigText {
+  /** Name of the file, for messages. */
+  readonly name: string
+  readonly text: string
+}
+
+const isOver = (above: KeyPath, path: KeyPath): boolean => above.every((key, i) => String(key) === String(path[i]))
+
+/** The last override that decides the value at a path, or holds it. */
+const overrideOf = (overrides: readonly Override[], path: KeyPath): Override | undefined =>
+  overrides.findLast((override) => isOver(override.path, path))
+
+const fail = (name: string, lines: readonly string[]): never => {
+  const count = lines.length === 1 ? '1 problem' : `${lines.length} problems`
+  throw new PipelineError('config', `${name} has ${count}:\n${lines.map((line) => `  ${line}`).join('\n')}`, {
+    remedy: 'Correct them and start again; drift-grpo schema prints all keys that a config may have.',
+  })
+}
+
+/** The override that made this issue: it set the value or a map around it, or chose the map that now misses a key. */
+const culprit = (overrides: readonly Override[], { path, about }: ConfigIssue): Override | undefined => {
+  const around = about === 'missing' && path.length > 1 ? path.slice(0, -1) : path
+  return overrideOf(overrides, path) ?? overrides.findLast((override) => isOver(around, override.path))
+}
+
+const place = (name: string, source: YamlSource, overrides: readonly Override[], issue: ConfigIssue): string =>
+  culprit(overrides, issue)?.flag ?? `${name}:${source.positionOf(issue.path, issue.about)}`
+
+const trace = (config: unknown, name: string, source: YamlSource, overrides: readonly Override[]): Provenance =>
+  Object.fromEntries(
+    leafPaths(config).map((path) => {
+      const flag = overrideOf(overrides, path)?.flag
+      const file = source.has(path) ? `${name}:${source.positionOf(path, 'value')}` : undefined
+      return [pathText(path), flag ?? file ?? 'default']
+    }),
+  )
+
+/**
+ * Checks a config text with its overrides against a schema. The result is frozen.
+ * @throws PipelineError('config') that lists every problem at once, each with file:line:column or its flag
+ */
+export const resolveConfig = <T>(schema: z.ZodType<T>, file: ConfigText, sets: readonly string[] = []): Resolved<T> => {
+  const source = parseYaml(file.text)
+  const parsed = sets.map(parseOverride)
+  const overrides = parsed.filter((override) => 'path' in override)
+  const badSyntax = [
+    ...source.errors.map(({ position, message }) => `${file.name}:${position}  ${message}`),
+    ...parsed.flatMap((override) => ('problem' in override ? [`${override.flag}  ${override.problem}`] : [])),
+  ]
+  if (badSyntax.length > 0) return fail(file.name, badSyntax)
+
+  // An empty file is an empty map: every value is then the default, or missed by name.
+  const tree = overrides.reduce(applyOverride, source.value ?? {})
+  const result = schema.safeParse(tree)
+  if (result.success) {
+    return { config: deepFreeze(result.data), provenance: trace(result.data, file.name, source, overrides) }
+  }
+  const issues = explain(result.error, inputSchema(schema), tree)
+  const lines = issues.map(
+    (issue) => `${place(file.name, source, overrides, issue)}  ${pathText(issue.path) || 'the file'}: ${issue.message}`,
+  )
+  return fail(file.name, [...new Set(lines)])
+}

@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const findRoot = (from: string): string => {
+  if (existsSync(join(from, 'package.json'))) return from
+  const parent = dirname(from)
+  if (parent === from) throw new Error('package.json was not found above this file')
+  return findRoot(parent)
+}
+
+const root = findRoot(dirname(fileURLToPath(import.meta.url)))
+
+/** The installed package's directory: templates, configs and weights are read from here, whether the code runs from source or from dist. */
+export const packageRoot = (): string => root

@@ -1,0 +1,80 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+const lineFeed = 0x0a
+
+/** True where the file ends inside a line: a writer died there. */
+const endsTorn = async (handle: Awaited<ReturnType<typeof open>>): Promise<boolean> => {
+  const { size } = await handle.stat()
+  if (size === 0) return false
+  const last = Buffer.alloc(1)
+  await handle.read(last, 0, 1, size - 1)
+  return last[0] !== lineFeed
+}
+
+/**
+ * Appends records, one JSON object a line, all lines in a single write to a file opened for appending, so that lines
+ * of several writers do not mix. A torn last line left by a dead writer is closed first, never continued.
+ * `sync` waits until the data is on disk.
+ */
+export const appendJsonl = async (
+  path: string,
+  records: readonly unknown[],
+  options: { readonly sync?: boolean } = {},
+): Promise<void> => {
+  if (records.length === 0) return
+  await mkdir(dirname(path), { recursive: true })
+  const handle = await open(path, 'a+')
+  try {
+    const lines = records.map((record) => `${JSON.stringify(record)}\n`).join('')
+    await handle.appendFile((await endsTorn(handle)) ? `\n${lines}` : lines)
+    if (options.sync === true) await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+export interface JsonlLine {
+  /** Counted from 1. */
+  readonly line: number
+  readonly text: string
+  /** The line ends with a line feed: its writer finished it. */
+  readonly complete: boolean
+}
+
+/** Streams the lines of a file with their numbers, in constant memory. */
+export async function* readLines(path: string): AsyncGenerator<JsonlLine> {
+  let rest = ''
+  let line = 0
+  for await (const chunk of createReadStream(path, {
+    encoding: 'utf8',
+    highWaterMark: 1 << 18,
+  }) as AsyncIterable<string>) {
+    const parts = (rest + chunk).split('\n')
+    rest = parts.pop() ?? ''
+    for (const text of parts) yield { line: ++line, text, complete: true }
+  }
+  if (rest !== '') yield { line: ++line, text: rest, complete: false }
+}
+
+const parses = (text: string): { readonly value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Streams the records of an append-only file. An incomplete last line, and the remains of one that a later writer
+ * closed, are torn records and are left out; `onTorn` is told about each. Blank lines are skipped.
+ */
+export async function* readJsonl(path: string, onTorn?: (line: JsonlLine) => void): AsyncGenerator {
+  for await (const line of readLines(path)) {
+    if (line.text.trim() === '') continue
+    const parsed = line.complete ? parses(line.text) : undefined
+    if (parsed === undefined) onTorn?.(line)
+    else yield parsed.value
+  }
+}

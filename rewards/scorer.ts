@@ -1,0 +1,51 @@
+import { parseCompletion } from '../data/completion/parse.ts'
+import type { Prompt } from '../data/records/prompt.ts'
+import type { Score, Verdict } from '../data/records/reward.ts'
+import { type Judge, JudgeError } from '../judge/judge.ts'
+import { createComposite, type Composite } from './composite.ts'
+import type { RewardsConfig } from './config.ts'
+import { type Evidence, type Judgement, mayAskJudge, type Profile } from './evidence.ts'
+
+/** A score with the verdict that went into it; null where the judge was not asked or had no answer. */
+export interface Assessment {
+  readonly score: Score
+  readonly verdict: Verdict | null
+}
+
+/** Scores completions of prompts under one configuration. */
+export interface Scorer extends Pick<Composite, 'maximum' | 'names'> {
+  /** Asks the judge where the profile allows it, then scores. Resolves to Unscored when the judge fails. */
+  readonly score: (prompt: Prompt, completion: string) => Promise<Score>
+  /** The same, with the verdict beside it. */
+  readonly assess: (prompt: Prompt, completion: string) => Promise<Assessment>
+}
+
+/** A judge's failure is data about one completion; any other error is a fault of the program and goes up. */
+const askJudge = async (judge: Judge, prompt: Prompt, completion: string): Promise<Judgement> => {
+  try {
+    return { kind: 'verdict', verdict: await judge.judge({ prompt, completion }) }
+  } catch (error) {
+    if (error instanceof JudgeError) return { kind: 'missing', reason: error.message }
+    throw error
+  }
+}
+
+const gather = async (profile: Profile, prompt: Prompt, text: string, judge: Judge | null): Promise<Evidence> => {
+  const completion = parseCompletion(text)
+  const judgement: Judgement =
+    judge !== null && mayAskJudge(profile, completion)
+      ? await askJudge(judge, prompt, text)
+      : { kind: 'missing', reason: 'the judge was not asked' }
+  return { profile, facts: prompt.facts, completion, judgement }
+}
+
+/** Joins the composite with the judge that feeds it; null means that there is no judge and no judge component. */
+export const createScorer = (config: RewardsConfig, judge: Judge | null): Scorer => {
+  const { maximum, names, score } = createComposite(config, judge !== null)
+  const assess = async (prompt: Prompt, completion: string): Promise<Assessment> => {
+    const evidence = await gather(config.profile, prompt, completion, judge)
+    const { judgement } = evidence
+    return { score: score(evidence), verdict: judgement.kind === 'verdict' ? judgement.verdict : null }
+  }
+  return { maximum, names, assess, score: async (prompt, completion) => (await assess(prompt, completion)).score }
+}

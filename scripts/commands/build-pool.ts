@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { exitCodes, PipelineError } from '../../data/errors.ts'
+import { importAgentDojo } from '../../data/pool/import/agentdojo.ts'
+import { buildPool, buildPoolFrom, writePool, type BuildOptions, type Pool } from '../../data/pool/build.ts'
+import { nodeContracts, nodeIds } from '../../data/records/node.ts'
+import { generateTrajectories } from '../../data/world/trajectories.ts'
+import { defineCommand } from '../command.ts'
+import { shareOption, wholeNumber } from '../number-options.ts'
+import { table } from '../table.ts'
+
+/** Recordings have no natural end of training prompts: as many are taken as stay balanced. */
+const fromRecordings = (directory: string, options: BuildOptions, unlabelled: boolean | undefined): Pool => {
+  if (!existsSync(directory)) {
+    throw new PipelineError('pool', `there is no directory ${directory}`, {
+      remedy: 'Give the directory that holds runs/, and derived/ with labels if there are any.',
+    })
+  }
+  const refused: Record<string, number> = {}
+  const trajectories = importAgentDojo(directory, {
+    ...(unlabelled === undefined ? {} : { unlabelled }),
+    reject: ({ reason }) => {
+      refused[`trajectory/${reason}`] = (refused[`trajectory/${reason}`] ?? 0) + 1
+    },
+  })
+  const { prompts, report } = buildPoolFrom(trajectories, options)
+  return { prompts, report: { ...report, rejected: { ...report.rejected, ...refused } } }
+}
+
+const summaryOf = ({ report }: Pool): string => {
+  const rows = nodeIds.map((id) => {
+    const name = `${id} ${nodeContracts[id].tag}`
+    const { train, heldout } = report.splits
+    return [
+      name,
+      train.byNode[name] ?? 0,
+      heldout.byNode[name] ?? 0,
+      (train.missing[name] ?? 0) + (heldout.missing[name] ?? 0),
+    ]
+  })
+  const rejected = Object.entries(report.rejected).map(([reason, count]) => [reason, count])
+  const counts = table(['node', 'train', 'held out', 'missing'], rows)
+  return rejected.length === 0 ? counts : `${counts}\n\n${table(['rejected (node/reason)', 'count'], rejected)}`
+}
+
+export const buildPoolCommand = defineCommand({
+  name: 'build-pool',
+  summary: 'Build a pool of prompts from the simulated world or from recorded runs',
+  options: {
+    out: { type: 'string', demandOption: true, describe: 'directory for pool.jsonl and report.json' },
+    world: {
+      ...wholeNumber('world', 5),
+      conflicts: 'recordings',
+      describe: 'number of training prompts from the simulated world',
+    },
+    recordings: { type: 'string', describe: 'directory of recorded runs in the AgentDojo format' },
+    unlabelled: {
+      type: 'boolean',
+      describe: 'also use recorded runs without certain labels: prompts without a target',
+    },
+    heldout: { ...wholeNumber('heldout', 5), default: 100, describe: 'number of held-out prompts' },
+    seed: { ...wholeNumber('seed', 0), default: 0, describe: 'everything random derives from this number' },
+    examples: { type: 'number', choices: [0, 1], default: 0, describe: 'worked examples in each prompt' },
+    'mistake-share': {
+      ...shareOption('mistake-share'),
+      default: 0.1,
+      describe: 'share of prompts with a plausible mistake in their context',
+    },
+    'hide-share': { ...shareOption('hide-share'), default: 0.3, describe: 'share of undoing calls left undocumented' },
+    json: { type: 'boolean', default: false, describe: 'print the report as JSON' },
+  },
+  examples: [
+    ['drift-grpo build-pool --world 1000 --out my-pool', 'from the simulated world'],
+    ['drift-grpo build-pool --recordings my-runs --out my-pool', 'from recorded runs'],
+  ],
+  run: async (args, { cwd, out }) => {
+    const options = {
+      seed: args.seed,
+      heldout: args.heldout,
+      examples: args.examples === 1 ? (1 as const) : (0 as const),
+      mistakeShare: args['mistake-share'],
+      hideShare: args['hide-share'],
+    }
+    if (args.world === undefined && args.recordings === undefined) {
+      throw new PipelineError('usage', 'give --world N or --recordings DIRECTORY', {
+        remedy: 'See drift-grpo build-pool --help.',
+      })
+    }
+    out.progress('reading trajectories')
+    const pool =
+      args.recordings === undefined
+        ? buildPool(generateTrajectories, { ...options, train: args.world ?? 0 })
+        : fromRecordings(resolve(cwd, args.recordings), { ...options, train: null }, args.unlabelled)
+    const directory = resolve(cwd, args.out)
+    await writePool(directory, pool)
+    out.progress(`wrote ${pool.prompts.length} prompts to ${join(directory, 'pool.jsonl')}`)
+    out.data(args.json ? JSON.stringify(pool.report) : summaryOf(pool))
+    return exitCodes.ok
+  },
+})

@@ -1,0 +1,64 @@
+import { basename, resolve } from 'node:path'
+import { exitCodes } from '../../data/errors.ts'
+import { readPool } from '../../data/pool/pool-file.ts'
+import type { Prompt } from '../../data/records/prompt.ts'
+import { renderEvaluation } from '../../trainer/evaluation-table.ts'
+import { defineCommand } from '../command.ts'
+import { evaluateRun } from '../evaluate-run.ts'
+import { wholeNumber } from '../number-options.ts'
+import { findRun, loadRunConfig } from '../run-config.ts'
+
+const readPrompts = async (file: string, wanted: (prompt: Prompt) => boolean): Promise<Prompt[]> => {
+  const prompts: Prompt[] = []
+  for await (const prompt of readPool(file)) if (wanted(prompt)) prompts.push(prompt)
+  return prompts
+}
+
+export const evalCommand = defineCommand({
+  name: 'eval',
+  summary: 'Compare the base model with the newest checkpoint of a run, on held-out prompts',
+  options: {
+    run: { type: 'string', demandOption: true, describe: 'id of the run, or its path' },
+    dir: { type: 'string', default: 'runs', describe: 'directory of the runs' },
+    prompts: { type: 'string', describe: 'pool file with other prompts: all of them are used' },
+    samples: {
+      ...wholeNumber('samples', 1),
+      describe: 'completions of each prompt; default: evaluation.samples of the run',
+    },
+    name: { type: 'string', describe: 'name of the result below eval/, and part of the sampling seeds' },
+    json: { type: 'boolean', default: false, describe: 'print the summary as JSON' },
+  },
+  examples: [
+    ['drift-grpo eval --run tiny-2026-01-01-1', 'on the held-out prompts of the run’s own pool'],
+    ['drift-grpo eval --run runs/mine --prompts other.jsonl --samples 8', 'on other prompts'],
+  ],
+  run: async (args, { cwd, out, interrupts }) => {
+    const run = await findRun(args.run, args.dir, cwd)
+    const sets = args.samples === undefined ? [] : [`evaluation.samples=${args.samples}`]
+    const { config } = await loadRunConfig(run, sets)
+    const other = args.prompts === undefined ? undefined : resolve(cwd, args.prompts)
+    const prompts =
+      other === undefined
+        ? await readPrompts(run.pool, ({ split }) => split === 'heldout')
+        : await readPrompts(other, () => true)
+    const name = args.name ?? (other === undefined ? 'heldout' : basename(other, '.jsonl'))
+    out.progress(`evaluating ${run.id}, ${config.evaluation.samples} samples of each prompt`)
+    let shown = 0
+    const summary = await evaluateRun({
+      ...{ run, config, prompts, name, cwd },
+      most: other === undefined ? config.evaluation.prompts : prompts.length,
+      samples: config.evaluation.samples,
+      // One signal is enough to stop: there is nothing to finish that would be worth waiting for.
+      signal: interrupts('stopping').finish,
+      onWarning: (message) => out.progress(`warning: ${message}`),
+      onProgress: (done, total) => {
+        const tenth = Math.floor((10 * done) / total)
+        if (tenth > shown) out.progress(`${done}/${total} prompts`)
+        shown = Math.max(shown, tenth)
+      },
+    })
+    out.data(args.json ? JSON.stringify(summary) : renderEvaluation(summary))
+    out.progress(`written to ${run.evaluation(name)}`)
+    return exitCodes.ok
+  },
+})

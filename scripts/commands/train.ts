@@ -1,0 +1,123 @@
+import { basename } from 'node:path'
+import process from 'node:process'
+import { loadConfig } from '../../configs/load.ts'
+import type { Provenance } from '../../configs/resolve.ts'
+import type { Config } from '../../configs/schema.ts'
+import { exitCodes, PipelineError } from '../../data/errors.ts'
+import { openPool, type OpenPool } from '../../data/pool/open.ts'
+import { Prompt } from '../../data/records/prompt.ts'
+import { createJudge } from '../../judge/create.ts'
+import { renderEvaluation } from '../../trainer/evaluation-table.ts'
+import { resolveModel } from '../../trainer/services.ts'
+import { runTraining, type TrainingOutcome } from '../../trainer/train.ts'
+import { defineCommand, type CommandContext } from '../command.ts'
+import { gatherFacts } from '../plan/gather.ts'
+import { makePlan, type Plan } from '../plan/plan.ts'
+import { renderConfig, renderPlan } from '../plan/render.ts'
+import { findRun, loadRunConfig } from '../run-config.ts'
+
+/** What is to be trained, and from what. */
+interface Job {
+  readonly config: Config
+  readonly provenance: Provenance
+  readonly name: string
+  readonly text: string | null
+  readonly resume: string | null
+}
+
+interface TrainArguments {
+  readonly config: string | undefined
+  readonly set: readonly string[]
+  readonly resume: string | undefined
+  readonly dir: string | undefined
+}
+
+/** A new run has its config from a file; a continued one from its own directory. */
+const chooseJob = async (args: TrainArguments, cwd: string): Promise<Job> => {
+  const sets = [...args.set, ...(args.dir === undefined ? [] : [`run.dir=${JSON.stringify(args.dir)}`])]
+  if (args.resume !== undefined) {
+    const run = await findRun(args.resume, args.dir ?? 'runs', cwd)
+    const { config, provenance } = await loadRunConfig(run, args.set)
+    return { config, provenance, name: run.id, text: null, resume: run.id }
+  }
+  if (args.config === undefined) {
+    throw new PipelineError('usage', 'give --config FILE for a new run, or --resume [RUN] for one to continue', {
+      remedy: 'See train --help.',
+    })
+  }
+  const { config, provenance, file, text } = await loadConfig({ name: args.config, sets, cwd })
+  return { config, provenance, name: basename(file), text, resume: null }
+}
+
+/** One order of keys for prompts, wherever they come from: the identity of a pool is taken over them as they are. */
+const allPrompts = (pool: OpenPool): Prompt[] => [...pool.train, ...pool.heldout].map((prompt) => Prompt.parse(prompt))
+
+const tellPlan = (job: Job, plan: Plan, json: boolean, { out }: CommandContext): void => {
+  if (json) out.data(JSON.stringify({ config: job.config, provenance: job.provenance, plan }))
+  else out.data(`${renderConfig(job.config, job.provenance)}\n\n${renderPlan(plan)}`)
+  out.progress('dry run: nothing was written or started')
+}
+
+const tellOutcome = (outcome: TrainingOutcome, json: boolean, { out }: CommandContext): void => {
+  if (json) out.data(JSON.stringify(outcome))
+  else if (outcome.evaluation !== null) out.data(renderEvaluation(outcome.evaluation))
+  out.progress(`${outcome.kind} after step ${outcome.step} of ${outcome.steps}: ${outcome.directory}`)
+  if (outcome.adapter !== null) out.progress(`adapter of policy version ${outcome.policyVersion}: ${outcome.adapter}`)
+  if (outcome.resumeWith !== null) out.progress(`continue with: train --resume ${outcome.directory}`)
+}
+
+const onInterrupt = 'stopping when the current step is done and saved'
+
+export const trainCommand = defineCommand({
+  name: 'train',
+  summary: 'Train an adapter as a config says, or continue a run',
+  options: {
+    config: { type: 'string', describe: 'config file; a bare name is also looked up among the shipped ones' },
+    set: {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: 'override one value, as in --set grpo.beta=0.02',
+      requiresArg: true,
+      nargs: 1,
+    },
+    resume: { type: 'string', describe: 'continue this run (id or path); without a value, the newest unfinished one' },
+    'run-dir': { type: 'string', describe: 'directory of the runs; default: run.dir of the config' },
+    'dry-run': { type: 'boolean', default: false, describe: 'print the resolved config and the plan; write nothing' },
+    json: { type: 'boolean', default: false, describe: 'print the outcome (or the plan) as JSON' },
+  },
+  examples: [
+    ['train --config tiny.yaml', 'the toy base on the simulated world'],
+    ['train --config tiny.yaml --set run.steps=20 --dry-run', 'what it would do'],
+    ['train --resume', 'continue the newest run that was stopped'],
+  ],
+  run: async (args, context) => {
+    const { cwd, out } = context
+    const job = await chooseJob({ config: args.config, set: args.set, resume: args.resume, dir: args['run-dir'] }, cwd)
+    const { config } = job
+    // The cheapest faults first: nobody should wait for a pool to hear that the model is not there.
+    if (config.worker.kind === 'spawn') resolveModel(config.model.path, cwd)
+    if (!args['dry-run'])
+      out.progress(`pool: ${config.pool.kind === 'file' ? config.pool.path : 'from the simulated world'}`)
+    const pool = await openPool(config.pool, config.prompts.examples)
+    const plan = makePlan(config, await gatherFacts(config, pool.train.length, cwd))
+    if (args['dry-run']) {
+      tellPlan(job, plan, args.json, context)
+      return exitCodes.ok
+    }
+    for (const warning of plan.warnings) out.progress(`warning: ${warning}`)
+
+    const { finish: stop, abort } = context.interrupts(onInterrupt)
+    const outcome = await runTraining({
+      config,
+      pool: allPrompts(pool),
+      judge: createJudge(config.judge),
+      source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
+      ...{ resume: job.resume, stop, abort, cwd },
+      progress: process.stderr,
+      onStart: context.trainingStarted,
+    })
+    tellOutcome(outcome, args.json, context)
+    return exitCodes.ok
+  },
+})

@@ -1,0 +1,51 @@
+import process from 'node:process'
+
+const codes = { SIGINT: 130, SIGTERM: 143 } as const
+type StopSignal = keyof typeof codes
+
+/** Two-stage stop. The first signal asks for a tidy end, the second for an end now; a third ends the process itself. */
+export interface Interrupts {
+  /** Aborted by the first signal: finish the step, save, end. */
+  readonly finish: AbortSignal
+  /** Aborted by the second signal: end now, leave no child behind. */
+  readonly abort: AbortSignal
+  /** 130 or 143 once a signal has come. */
+  readonly exitCode: () => number | undefined
+  /** Gives the signals back to their default handling. */
+  readonly dispose: () => void
+}
+
+/** How long an end "now" may take before the process is ended all the same. */
+const graceMs = 10_000
+
+/** Listens for Ctrl-C and SIGTERM; `say` tells the user what each one does, the first one in the words of `onFirst`. */
+export const listenForInterrupts = (say: (text: string) => void, onFirst: string): Interrupts => {
+  const finish = new AbortController()
+  const abort = new AbortController()
+  let exitCode: number | undefined
+
+  const onSignal = (signal: StopSignal): void => {
+    exitCode = codes[signal]
+    if (abort.signal.aborted) process.exit(exitCode)
+    if (finish.signal.aborted) {
+      say('stopping now')
+      abort.abort(new Error(`stopped by ${signal}`))
+      setTimeout(() => process.exit(exitCode), graceMs).unref()
+      return
+    }
+    say(`${onFirst}; once more (Ctrl-C) to stop now`)
+    finish.abort(new Error(`stopped by ${signal}`))
+  }
+
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  return {
+    finish: finish.signal,
+    abort: abort.signal,
+    exitCode: () => exitCode,
+    dispose: () => {
+      process.off('SIGINT', onSignal)
+      process.off('SIGTERM', onSignal)
+    },
+  }
+}

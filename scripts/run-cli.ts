@@ -1,0 +1,106 @@
+import process from 'node:process'
+import yargs, { type Argv } from 'yargs'
+import { closest } from '../configs/edit-distance.ts'
+import { exitCodes, PipelineError } from '../data/errors.ts'
+import type { Command, CommandContext } from './command.ts'
+import { buildPoolCommand } from './commands/build-pool.ts'
+import { evalCommand } from './commands/eval.ts'
+import { initCommand } from './commands/init.ts'
+import { runsCommand } from './commands/runs.ts'
+import { schemaCommand } from './commands/schema.ts'
+import { trainCommand } from './commands/train.ts'
+import { listenForInterrupts, type Interrupts } from './interrupts.ts'
+import { openOutput } from './output.ts'
+import { reportError } from './report-error.ts'
+import { readVersion } from './version.ts'
+
+/** All commands, in the order of the help. yargs gives each the arguments that its own options describe. */
+export const commands = [
+  trainCommand,
+  evalCommand,
+  buildPoolCommand,
+  runsCommand,
+  initCommand,
+  schemaCommand,
+] as unknown as readonly Command[]
+
+/** The word that selects a command. */
+export const wordOf = (command: Command): string => command.name.split(' ')[0] ?? ''
+
+const epilogue = [
+  'Exit codes: 0 done, 1 unexpected error, 2 usage or config, 3 preflight, 4 training failed,',
+  '10 regression or audit finding, 130/143 stopped by a signal. Data goes to stdout, progress to stderr.',
+].join('\n')
+
+const unknownOption = (message: string, known: readonly string[]): string => {
+  const word = /^Unknown (?:argument|command)s?: (\S+?),?(?:\s|$)/.exec(message)?.[1]
+  if (word === undefined) return message
+  const near = closest(word, known)
+  return near === undefined ? message : `${message}; did you mean ${near}?`
+}
+
+/** Runs command lines, turns whatever they throw into text, and returns the exit code. */
+export const runCli = async (args: readonly string[]): Promise<number> => {
+  const out = openOutput()
+  let interrupts: Interrupts | undefined
+  let startedTraining = false
+  let exitCode: number = exitCodes.ok
+  const context: CommandContext = {
+    out,
+    cwd: process.cwd(),
+    env: process.env,
+    interrupts: (onFirst) => (interrupts ??= listenForInterrupts(out.progress, onFirst)),
+    trainingStarted: () => {
+      startedTraining = true
+    },
+  }
+
+  const add = (parser: Argv, command: Command): Argv =>
+    parser.command(
+      command.name,
+      command.summary,
+      (builder) => {
+        for (const [name, positional] of Object.entries(command.positionals ?? {})) builder.positional(name, positional)
+        const withExamples = command.examples.reduce((b, [line, meaning]) => b.example(line, meaning), builder)
+        const known = [...Object.keys(command.options), 'help', 'version']
+        return withExamples.options(command.options).fail((message, error) => {
+          if (message) throw usageError(unknownOption(message, known), wordOf(command))
+          throw error
+        })
+      },
+      async (parsed) => {
+        exitCode = await command.run(parsed, context)
+      },
+    )
+
+  const parser = yargs([...args])
+    .scriptName('drift-grpo')
+    .usage('$0 <command>\n\nGRPO training of one small model that finds where a tool-using agent left its task.')
+    .locale('en')
+    .version(readVersion())
+    .strict()
+    .demandCommand(1, 'which command?')
+    .wrap(Math.min(110, process.stdout.columns || 100))
+    .epilogue(epilogue)
+    .exitProcess(false)
+    .fail((message, error) => {
+      if (message) throw usageError(unknownOption(message, commands.map(wordOf)), '')
+      throw error
+    })
+
+  try {
+    await commands.reduce(add, parser).parseAsync()
+    return interrupts?.exitCode() ?? exitCode
+  } catch (error) {
+    const report = reportError(error, { debug: process.env['DRIFT_GRPO_DEBUG'] === '1', startedTraining })
+    const signalled = interrupts?.exitCode()
+    // Whatever breaks while the user stops the program is the stop, unless it is worth reading.
+    if (signalled === undefined || !interrupts?.abort.aborted) out.progress(report.text)
+    return signalled ?? report.exitCode
+  } finally {
+    interrupts?.dispose()
+  }
+}
+
+const usageError = (message: string, command: string): PipelineError =>
+  new PipelineError('usage', message, { remedy: `See drift-grpo ${command === '' ? '' : `${command} `}--help.` })

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+/** @typedef {{passed: number, failed: number, skipped: number}} Counts */
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * Counts in vitest's JSON report. A file that could not even be loaded has no tests, and is one failure.
+ * @param {string} text
+ * @returns {Counts}
+ */
+export function countVitest(text) {
+  const report = JSON.parse(text)
+  /** @type {{status: string, assertionResults: unknown[]}[]} */
+  const files = report.testResults
+  const broken = files.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + broken,
+    skipped: report.numPendingTests + report.numTodoTests,
+  }
+}
+
+/**
+ * Counts in a JUnit report, as pytest writes it.
+ * @param {string} xml
+ * @returns {Counts}
+ */
+export function countJunit(xml) {
+  const suite = /<testsuite\b[^>]*>/.exec(xml)?.[0] ?? ''
+  const number = (/** @type {string} */ name) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(suite)?.[1] ?? 0)
+  const failed = number('failures') + number('errors')
+  const skipped = number('skipped')
+  return { passed: Math.max(0, number('tests') - failed - skipped), failed, skipped }
+}
+
+/**
+ * Runs one test runner. Whatever goes wrong counts: no report, or a failing exit code without a failed test, is one failure.
+ * @param {{command: string, args: (report: string) => string[], cwd: string, count: (report: string) => Counts}} suite
+ * @returns {Counts}
+ */
+function run({ command, args, cwd, count }) {
+  const folder = mkdtempSync(join(tmpdir(), 'drift-grpo-tests-'))
+  const report = join(folder, 'report')
+  try {
+    const { status } = spawnSync(command, args(report), { cwd, stdio: ['ignore', 1, 2] })
+    if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 }
+    const counts = count(readFileSync(report, 'utf8'))
+    return { ...counts, failed: status === 0 ? counts.failed : Math.max(1, counts.failed) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The TypeScript tests. */
+export function runVitest() {
+  return run({
+    command: process.execPath,
+    args: (report) => [
+      join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+      ...'run --config test/vitest.config.ts --root . --reporter=default --reporter=json'.split(' '),
+      `--outputFile.json=${report}`,
+    ],
+    cwd: root,
+    count: countVitest,
+  })
+}
+
+/** The Python tests of the worker. */
+export function runPytest() {
+  return run({
+    command: join(root, '.venv', 'bin', 'python'),
+    args: (report) => ['-m', 'pytest', '-q', `--junitxml=${report}`, 'tests'],
+    cwd: join(root, 'trainer', 'python'),
+    count: countJunit,
+  })
+}

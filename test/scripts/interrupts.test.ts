@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { startProgram } from '../support/run-program.ts'
+
+const fixture = 'test/scripts/fixtures/interrupted.ts'
+
+describe('Ctrl-C', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('once (%s) asks for a tidy end and gives exit code %i', async (signal, code) => {
+    const { child, said, ended } = startProgram(fixture, [])
+    await said('working')
+    child.kill(signal)
+    const { stderr, ...rest } = await ended
+    expect(rest).toStrictEqual({ code, stdout: '' })
+    expect(stderr).toContain('finishing; once more (Ctrl-C) to stop now')
+    expect(stderr).toContain('finished')
+  })
+
+  it('twice asks for an end now', async () => {
+    const { child, said, ended } = startProgram(fixture, ['stubborn'])
+    await said('working')
+    child.kill('SIGINT')
+    await said('once more')
+    child.kill('SIGINT')
+    const { code, stderr } = await ended
+    expect(code).toBe(130)
+    expect(stderr).toContain('stopping now\naborted')
+  })
+
+  it('a third time ends a process that heeds neither', async () => {
+    const { child, said, ended } = startProgram(fixture, ['deaf'])
+    await said('working')
+    child.kill('SIGINT')
+    await said('once more')
+    child.kill('SIGINT')
+    await said('stopping now')
+    child.kill('SIGINT')
+    expect((await ended).code).toBe(130)
+  })
+})

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Many tests start real processes; on a busy machine those take their time. Only a hang should fail.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    coverage: { include: ['{data,judge,rewards,trainer,configs}/**'], exclude: ['**/*.generated.ts'] },
+  },
+})

@@ -1,0 +1,40 @@
+import { PipelineError } from '../data/errors.ts'
+import { bindPool, type RefusedPrompt } from '../data/pool/bind.ts'
+import type { Prompt, Split } from '../data/records/prompt.ts'
+import type { Learner } from './learner.ts'
+
+/** A prompt with its token ids under one model's chat template. */
+export interface BoundPrompt {
+  readonly prompt: Prompt
+  readonly tokenIds: readonly number[]
+}
+
+/** A pool under one model: what can be trained and evaluated on, and what is too long for it. */
+export interface TokenizedPool {
+  readonly train: readonly BoundPrompt[]
+  readonly heldout: readonly BoundPrompt[]
+  readonly refused: readonly RefusedPrompt[]
+}
+
+/**
+ * Tokenises a pool with the worker's own chat template and refuses prompts above the limit: they are listed, never cut.
+ * Throws a PipelineError when nothing is left to train on.
+ */
+export const tokenizePool = async (
+  pool: readonly Prompt[],
+  learner: Learner,
+  maxPromptTokens: number,
+  signal?: AbortSignal,
+): Promise<TokenizedPool> => {
+  const tokenIds = await learner.tokenize(pool.map(({ id, messages }) => ({ id, messages })), signal)
+  const byId = new Map(pool.map(({ id }, i) => [id, tokenIds[i] ?? []]))
+  const { kept, refused } = bindPool(pool, new Map([...byId].map(([id, ids]) => [id, ids.length])), maxPromptTokens)
+  const of = (split: Split): BoundPrompt[] =>
+    kept.filter((prompt) => prompt.split === split).map((prompt) => ({ prompt, tokenIds: byId.get(prompt.id) ?? [] }))
+  const train = of('train')
+  if (train.length === 0) {
+    const text = refused.length === 0 ? 'the pool has no training prompts' : `all training prompts are longer than ${maxPromptTokens} tokens`
+    throw new PipelineError('pool', text, { remedy: 'Build the pool again, or raise model.maxPromptTokens.' })
+  }
+  return { train, heldout: of('heldout'), refused }
+}

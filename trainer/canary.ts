@@ -1,0 +1,90 @@
+import { PipelineError } from '../data/errors.ts'
+import type { BoundPrompt } from './bind-pool.ts'
+import type { Learner } from './learner.ts'
+import type { Sampler } from './sampler.ts'
+
+/** A few short token sequences whose log-probs tell one policy version from another, by sequence and token. */
+export type Canaries = readonly (readonly number[])[]
+export type Logprobs = readonly (readonly number[])[]
+
+const canaryCount = 2
+const canaryTokens = 64
+
+/** The beginnings of the shortest training prompts: real text under the real template, cheap to score. */
+export const chooseCanaries = (prompts: readonly BoundPrompt[]): Canaries =>
+  prompts
+    .toSorted((a, b) => a.tokenIds.length - b.tokenIds.length || (a.prompt.id < b.prompt.id ? -1 : 1))
+    .slice(0, canaryCount)
+    .map(({ tokenIds }) => tokenIds.slice(0, canaryTokens))
+
+/** Mean |Δ| in nats a token that two correct implementations may show, and below which two versions cannot be told apart. */
+const tolerances: Readonly<Record<string, { readonly agree: number; readonly noise: number }>> = {
+  float32: { agree: 1e-3, noise: 1e-4 },
+  bfloat16: { agree: 0.15, noise: 0.1 },
+}
+const coarsest = { agree: 0.15, noise: 0.1 }
+
+/** Mean absolute difference over all tokens of all sequences. */
+export const meanDifference = (a: Logprobs, b: Logprobs): number => {
+  const pairs = a.flatMap((row, i) => row.map((value, j) => Math.abs(value - (b[i]?.[j] ?? Number.NaN))))
+  return pairs.reduce((sum, value) => sum + value, 0) / pairs.length
+}
+
+export interface CanaryReport {
+  /** Sampler against worker at this version. */
+  readonly difference: number
+  /** This version against the one before, by the worker. */
+  readonly moved: number
+}
+
+/**
+ * Proves by log-probs that the sampler serves what the worker trained. Remembers the worker's log-probs of the version
+ * before, so that a sampler which still serves that one is found out as soon as an update is large enough to be seen.
+ */
+export class CanaryCheck {
+  readonly #canaries: Canaries
+  readonly #sampler: Sampler
+  readonly #learner: Learner
+  readonly #tolerance: { readonly agree: number; readonly noise: number }
+  #previous: Logprobs | null = null
+
+  constructor(canaries: Canaries, sampler: Sampler, learner: Learner, dtype: string) {
+    this.#canaries = canaries
+    this.#sampler = sampler
+    this.#learner = learner
+    this.#tolerance = tolerances[dtype] ?? coarsest
+  }
+
+  /** What the worker says about the canaries. May be asked while the adapter is still on its way to the sampler. */
+  measure(version: 'base' | 'current', signal?: AbortSignal): Promise<Logprobs> {
+    const items = this.#canaries.map((ids) => ({ promptTokenIds: ids.slice(0, 1), tokenIds: ids.slice(1) }))
+    return this.#learner.logprobs(version, items, signal)
+  }
+
+  /** Throws a PipelineError of the sampler when `name` does not behave as the worker's version was measured to. */
+  async verify(name: string, trained: Logprobs, signal?: AbortSignal): Promise<CanaryReport> {
+    const sampled = await this.#sampler.tokenLogprobs(name, this.#canaries, signal)
+    const report = this.#compare(name, trained, sampled)
+    this.#previous = trained
+    return report
+  }
+
+  #compare(name: string, trained: Logprobs, sampled: Logprobs): CanaryReport {
+    const { agree, noise } = this.#tolerance
+    const difference = meanDifference(sampled, trained)
+    const moved = this.#previous === null ? 0 : meanDifference(trained, this.#previous)
+    // Negated so that NaN fails.
+    if (!(difference <= agree)) {
+      throw wrongPolicy(name, `its log-probs differ from the worker's by ${difference.toExponential(2)} nats a token on average (allowed: ${agree})`)
+    }
+    if (this.#previous !== null && moved > noise && !(difference < meanDifference(sampled, this.#previous))) {
+      throw wrongPolicy(name, `its log-probs are still those of the version before, although the update moved them by ${moved.toExponential(2)}`)
+    }
+    return { difference, moved }
+  }
+}
+
+const wrongPolicy = (name: string, what: string): PipelineError =>
+  new PipelineError('sampler', `the sampler does not serve ${name} as it was trained: ${what}`, {
+    remedy: 'Check that sampler and worker have the same base model and dtype, and that the sampler reads the run directory.',
+  })

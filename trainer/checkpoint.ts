@@ -1,0 +1,70 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { writeJsonAtomic } from '../data/store/atomic.ts'
+import type { Learner } from './learner.ts'
+
+/** Everything that the loop itself carries from step to step. The prompts of a step follow from the seed and the step. */
+export const LoopState = z.strictObject({
+  runId: z.string(),
+  nextStep: z.int().min(0),
+  policyVersion: z.int().min(0),
+  /** Name that the sampler knows the version by, and its directory under adapters/; null at version 0. */
+  policyName: z.string(),
+  adapter: z.string().nullable(),
+  /** Completion tokens sampled so far. */
+  totalTokens: z.int().min(0),
+})
+export type LoopState = z.infer<typeof LoopState>
+
+const directoryOf = (nextStep: number): string => `step-${String(nextStep).padStart(6, '0')}`
+const pattern = /^step-\d{6,}$/
+
+/** Where the worker's half of a checkpoint lies, below checkpoints/. */
+export const workerState = (state: Pick<LoopState, 'nextStep'>): string => `${directoryOf(state.nextStep)}/worker`
+
+const names = async (checkpointsDir: string): Promise<string[]> => {
+  const entries = await readdir(checkpointsDir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return entries.filter((name) => pattern.test(name)).toSorted((a, b) => Number(b.slice(5)) - Number(a.slice(5)))
+}
+
+const readLoop = async (directory: string): Promise<LoopState | null> => {
+  try {
+    return LoopState.parse(JSON.parse(await readFile(join(directory, 'loop.json'), 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+/**
+ * The newest complete checkpoint, or null. loop.json is written last and whole: a directory without a readable one is the
+ * remains of a process that died, and is passed over.
+ */
+export const findCheckpoint = async (checkpointsDir: string): Promise<LoopState | null> => {
+  for (const name of await names(checkpointsDir)) {
+    const state = await readLoop(join(checkpointsDir, name))
+    if (state !== null) return state
+  }
+  return null
+}
+
+/** Saves worker and loop at the border of two steps, then removes all but the newest `keep` checkpoints. */
+export const saveCheckpoint = async (checkpointsDir: string, learner: Learner, state: LoopState, keep: number): Promise<void> => {
+  const directory = join(checkpointsDir, directoryOf(state.nextStep))
+  if ((await readLoop(directory)) !== null) return
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(directory, { recursive: true })
+  await learner.saveState(workerState(state))
+  await writeJsonAtomic(join(directory, 'loop.json'), state)
+  for (const name of (await names(checkpointsDir)).slice(keep)) await rm(join(checkpointsDir, name), { recursive: true, force: true })
+}
+
+/** Removes what lies after the checkpoint that a run resumes from: the steps are made again. */
+export const dropLaterCheckpoints = async (checkpointsDir: string, nextStep: number): Promise<void> => {
+  for (const name of await names(checkpointsDir)) {
+    if (Number(name.slice(5)) > nextStep) await rm(join(checkpointsDir, name), { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,63 @@
+import { nodeIds, type NodeId } from '../data/records/node.ts'
+import type { EvaluationRow, EvaluationSample, EvaluationScores } from '../data/records/run.ts'
+import { mean } from './advantage.ts'
+
+const meanOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : mean(values))
+const share = (flags: readonly boolean[]): number | null => meanOrNull(flags.map(Number))
+
+/** Means over samples: prompts have equal numbers of them, so this is the mean over prompts as well. */
+const scoresOf = (samples: readonly EvaluationSample[]): EvaluationScores => {
+  const scored = samples.flatMap(({ score }) => (score.kind === 'scored' ? [score] : []))
+  const names = Object.keys(scored[0]?.components ?? {})
+  return {
+    prompts: new Set(samples.map(({ promptId }) => promptId)).size,
+    samples: samples.length,
+    unscored: samples.length - scored.length,
+    reward: meanOrNull(scored.map(({ total }) => total)),
+    judge: meanOrNull(samples.flatMap(({ verdict }) => (verdict === null ? [] : [verdict.score]))),
+    components: Object.fromEntries(names.map((name) => [name, mean(scored.map(({ components }) => components[name]?.weighted ?? 0))])),
+    exactlyRight: share(samples.flatMap(({ exactlyRight }) => (exactlyRight === null ? [] : [exactlyRight]))),
+    truncated: share(samples.map(({ completion }) => completion.finishReason === 'length')),
+    meanTokens: meanOrNull(samples.map(({ completion }) => completion.tokenIds.length)),
+  }
+}
+
+/** Mean reward of each prompt over its scored samples. */
+const byPrompt = (samples: readonly EvaluationSample[]): Map<string, number> => {
+  const rewards = new Map<string, number[]>()
+  for (const { promptId, score } of samples) {
+    if (score.kind === 'scored') rewards.set(promptId, [...(rewards.get(promptId) ?? []), score.total])
+  }
+  return new Map([...rewards].map(([id, values]) => [id, mean(values)]))
+}
+
+/** Base against trained, paired by prompt. A prompt that has no score on one side is not counted in either direction. */
+const compare = (base: readonly EvaluationSample[], trained: readonly EvaluationSample[]): EvaluationRow => {
+  const after = byPrompt(trained)
+  const changes = [...byPrompt(base)].flatMap(([id, before]) => {
+    const now = after.get(id)
+    return now === undefined ? [] : [now - before]
+  })
+  // Sums of the same parts in another order may differ in the last bits: that is no change.
+  const improved = changes.filter((change) => change > 1e-9).length
+  const worse = changes.filter((change) => change < -1e-9).length
+  return {
+    base: scoresOf(base),
+    trained: scoresOf(trained),
+    improved,
+    equal: changes.length - improved - worse,
+    worse,
+    improvedShare: changes.length === 0 ? null : improved / changes.length,
+  }
+}
+
+const ofNode = (samples: readonly EvaluationSample[], node: NodeId): EvaluationSample[] => samples.filter((sample) => sample.node === node)
+
+/** The comparison over all prompts and per node. Pure. */
+export const compareSamples = (
+  base: readonly EvaluationSample[],
+  trained: readonly EvaluationSample[],
+): { all: EvaluationRow; nodes: Partial<Record<NodeId, EvaluationRow>> } => {
+  const present = nodeIds.filter((node) => base.some((sample) => sample.node === node))
+  return { all: compare(base, trained), nodes: Object.fromEntries(present.map((node) => [node, compare(ofNode(base, node), ofNode(trained, node))])) }
+}

@@ -1,0 +1,92 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly body?: unknown
+  readonly token?: string | undefined
+  readonly timeoutMs: number
+  /** Aborting closes the connection, which also stops the work on a server that watches for it. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface HttpReply {
+  readonly status: number
+  readonly text: string
+}
+
+const isOk = (status: number): boolean => status >= 200 && status < 300
+
+/**
+ * One HTTP exchange with a JSON body, and a deadline over the whole of it. Built on node:http because the global fetch
+ * gives up after 300 s without response headers whatever deadline it is given, and a sampler sends headers only when a
+ * group is complete. Each exchange has its own connection: nothing is lost to a server that closes idle ones.
+ * Rejects with a TimeoutError at the deadline, with the signal's reason, or with the socket's error.
+ */
+export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
+  const deadline = AbortSignal.timeout(request.timeoutMs)
+  const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal])
+  signal.throwIfAborted()
+  const payload = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body))
+  const headers: Record<string, string | number> = { accept: 'application/json, text/plain' }
+  if (request.token !== undefined) headers['authorization'] = `Bearer ${request.token}`
+  if (payload !== undefined) Object.assign(headers, { 'content-type': 'application/json', 'content-length': payload.length })
+  const open = request.url.startsWith('https:') ? httpsRequest : httpRequest
+  try {
+    return await new Promise<HttpReply>((resolve, reject) => {
+      const outgoing = open(request.url, { method: request.method, headers, signal, agent: false }, (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+        incoming.on('error', reject)
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }))
+      })
+      outgoing.on('error', reject)
+      outgoing.end(payload)
+    })
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    throw error
+  }
+}
+
+/** Status worth another try later: the server was busy, restarting, or too slow. */
+export const isRetryableStatus = (status: number): boolean => [408, 425, 429, 502, 503, 504].includes(status)
+
+/** Did the reply succeed? */
+export const succeeded = (reply: HttpReply): boolean => isOk(reply.status)
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Reads the message and type of an error body: OpenAI's `{"error": {…}}`, `{"error": "text"}`, `{"detail": …}`, or plain text.
+ * Long bodies are cut.
+ */
+export const readError = (reply: HttpReply): { readonly message: string; readonly type: string | undefined } => {
+  const body = parsed(reply.text)
+  const error = isRecord(body) ? body['error'] : undefined
+  if (isRecord(error) && typeof error['message'] === 'string') {
+    return { message: error['message'], type: typeof error['type'] === 'string' ? error['type'] : undefined }
+  }
+  if (typeof error === 'string') return { message: error, type: undefined }
+  const detail = isRecord(body) ? body['detail'] : undefined
+  if (detail !== undefined) return { message: typeof detail === 'string' ? detail : JSON.stringify(detail), type: undefined }
+  const text = reply.text.trim().slice(0, 500)
+  return { message: text === '' ? `HTTP status ${reply.status} without a body` : text, type: undefined }
+}
+
+const transientCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'])
+
+/** A connection that failed in a way that another try may not. */
+export const isTransient = (error: unknown): boolean => {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  return code !== undefined && transientCodes.has(code)
+}

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { z } from 'zod'
+import { PipelineError } from '../data/errors.ts'
+
+const Holder = z.strictObject({ pid: z.int(), startedAt: z.string(), host: z.string() })
+type Holder = z.infer<typeof Holder>
+
+/**
+ * When a process started, in whatever form the system has: together with the pid it names one process for good, where
+ * the pid alone may have been given to another. Undefined: there is no such process.
+ */
+export const processStart = (pid: number): string | undefined => {
+  try {
+    if (process.platform !== 'linux') return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The command may hold spaces and parentheses: fields are counted from after the last one. Field 22 is the start.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
+  }
+}
+
+const readHolder = async (path: string): Promise<Holder | undefined> => {
+  try {
+    return Holder.safeParse(JSON.parse(await readFile(path, 'utf8'))).data
+  } catch {
+    return undefined
+  }
+}
+
+const isAlive = (holder: Holder): boolean => holder.host !== hostname() || processStart(holder.pid) === holder.startedAt
+
+/** Makes the lock with its content in one go (a hard link fails where the name exists): nobody can see it empty. */
+const create = async (path: string): Promise<boolean> => {
+  const holder: Holder = { pid: process.pid, startedAt: processStart(process.pid) ?? '', host: hostname() }
+  const own = `${path}.${randomBytes(4).toString('hex')}`
+  await writeFile(own, `${JSON.stringify(holder)}\n`)
+  try {
+    await link(own, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  } finally {
+    await rm(own, { force: true })
+  }
+}
+
+/**
+ * Takes a lock file for this process; gives the function that releases it. A lock whose process is gone is taken over.
+ * Throws a PipelineError when a live process holds it.
+ */
+export const acquireLock = async (path: string): Promise<() => Promise<void>> => {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    if (await create(path)) return () => rm(path, { force: true })
+    const holder = await readHolder(path)
+    if (holder !== undefined && isAlive(holder)) {
+      throw new PipelineError('checkpoint', `the run is in use by process ${holder.pid} on ${holder.host}`, {
+        remedy: `Wait for it, or stop it. If it no longer exists, remove ${path}.`,
+      })
+    }
+    // Moved away under a name of its own, so that of two takers only one can have moved it.
+    const stale = `${path}.${randomBytes(4).toString('hex')}.stale`
+    await rename(path, stale).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+    await rm(stale, { force: true })
+  }
+  throw new PipelineError('checkpoint', `could not take the lock ${path}: other processes keep taking it`)
+}

@@ -1,0 +1,132 @@
+import type { StepMetrics } from '../data/records/metrics.ts'
+import { nodeIds } from '../data/records/node.ts'
+import { mean } from './advantage.ts'
+
+/** Where progress is shown: standard error, or anything like it. */
+export interface ProgressStream {
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+  write(text: string): unknown
+}
+
+export interface Progress {
+  /** A line that stays. */
+  note(text: string): void
+  /** What is going on now: replaces the status line of a terminal; not shown elsewhere. */
+  status(text: string): void
+  /** A completed step. */
+  step(metrics: StepMetrics, steps: number): void
+  /** Ends the status line. */
+  close(): void
+}
+
+const windowSize = 10
+const firstSize = 5
+
+const value = (metrics: StepMetrics, key: string): number | null => {
+  const one = metrics[key]
+  return typeof one === 'number' ? one : null
+}
+
+const signed = (x: number): string => `${x < 0 ? '−' : '+'}${Math.abs(x).toFixed(2)}`
+
+const two = (x: number): string => String(x).padStart(2, '0')
+
+/** `1 h 05 min`, `3 min 20 s`, `45 s` */
+export const duration = (seconds: number): string => {
+  const whole = Math.round(seconds)
+  if (whole >= 3600) return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
+  if (whole >= 60) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`
+  return `${whole} s`
+}
+
+/**
+ * What was seen so far in this attempt, to tell a trend from the noise of one step: the mean reward of the last ten steps
+ * against that of the first five, and the pace.
+ */
+export class Trend {
+  readonly #first: number[] = []
+  #last: number[] = []
+  #seconds: number[] = []
+
+  add(metrics: StepMetrics): void {
+    const reward = value(metrics, 'reward')
+    if (reward !== null && this.#first.length < firstSize) this.#first.push(reward)
+    if (reward !== null) this.#last = [...this.#last, reward].slice(-windowSize)
+    this.#seconds = [...this.#seconds, value(metrics, 'step_time') ?? 0].slice(-windowSize)
+  }
+  /** Mean seconds of the last steps. */
+  get pace(): number {
+    return mean(this.#seconds)
+  }
+  /** Null before there is anything to compare. */
+  get change(): number | null {
+    return this.#first.length < firstSize ? null : mean(this.#last) - mean(this.#first)
+  }
+}
+
+interface Paint {
+  readonly bold: (text: string) => string
+  readonly good: (text: string) => string
+  readonly bad: (text: string) => string
+  readonly dim: (text: string) => string
+}
+
+/** Colours only where a person looks at a terminal and has not asked for none. Gains are blue and losses orange. */
+const paintFor = (stream: ProgressStream, env: NodeJS.ProcessEnv): Paint => {
+  const on = stream.isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
+  const code = (open: string) => (text: string) => (on ? `\u001B[${open}m${text}\u001B[0m` : text)
+  return { bold: code('1'), good: code('34'), bad: code('38;5;208'), dim: code('2') }
+}
+
+/** The status line of one step. */
+export const stepLine = (metrics: StepMetrics, steps: number, trend: Trend, paint: Paint): string => {
+  const number = (key: string, digits = 2): string => value(metrics, key)?.toFixed(digits) ?? '-'
+  const { change } = trend
+  const changed = change === null ? '' : ` ${(change < 0 ? paint.bad : paint.good)(`(${signed(change)})`)}`
+  const nodes = nodeIds.map((node) => `${node} ${number(`reward/${node}`, 1)}`).join(' ')
+  const left = duration(trend.pace * (steps - metrics.step - 1))
+  return [
+    `step ${metrics.step + 1}/${steps}`,
+    `${paint.bold(`R ${number('reward')}`)}${changed}`,
+    nodes,
+    `KL ${number('kl', 3)}`,
+    paint.dim(`${trend.pace.toFixed(1)} s/step, ${left} left`),
+  ].join('  ')
+}
+
+/** What a terminal shows of a text: colour codes take no room. */
+// oxlint-disable-next-line no-control-regex
+const visible = (text: string): string => text.replace(/\u001B\[[\d;]*m/g, '')
+
+/** One status line that is rewritten on a terminal; plain lines, one a step, anywhere else. */
+export const createProgress = (stream: ProgressStream, env: NodeJS.ProcessEnv = process.env): Progress => {
+  const paint = paintFor(stream, env)
+  const live = stream.isTTY === true
+  const trend = new Trend()
+  let shown = ''
+  const show = (text: string): void => {
+    // A line that wraps could not be rewritten.
+    const width = stream.columns ?? 80
+    shown = visible(text).length < width ? text : visible(text).slice(0, width - 1)
+    stream.write(`\r\u001B[2K${shown}`)
+  }
+  return {
+    note: (text) => {
+      stream.write(live && shown !== '' ? `\r\u001B[2K${text}\n${shown}` : `${text}\n`)
+    },
+    status: (text) => {
+      if (live) show(paint.dim(text))
+    },
+    step: (metrics, steps) => {
+      trend.add(metrics)
+      const line = stepLine(metrics, steps, trend, paint)
+      if (live) show(line)
+      else stream.write(`${line}\n`)
+    },
+    close: () => {
+      if (live && shown !== '') stream.write('\n')
+      shown = ''
+    },
+  }
+}

@@ -1,0 +1,21 @@
+"""Chat messages to prompt token ids."""
+
+from transformers import PreTrainedTokenizerBase
+
+from grpo_worker.errors import WorkerError
+from grpo_worker.protocol import TokenizePrompt
+
+
+def tokenize_prompt(tokenizer: PreTrainedTokenizerBase, prompt: TokenizePrompt) -> list[int]:
+    """Token ids of the chat template with the generation prompt at its end.
+
+    A system message is demanded, because templates fill in one of their own (with today's date, say) when
+    it is missing, and prompts would then differ from day to day.
+    """
+    roles = [message.role for message in prompt.messages]
+    if roles[0] != "system" or "user" not in roles:
+        raise WorkerError("InvalidRequest", f"prompt {prompt.id}: messages must hold a system, then a user message")
+    messages = [message.model_dump() for message in prompt.messages]
+    text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    # The template has written all special tokens itself: a second start token would change the prompt.
+    return tokenizer(text, add_special_tokens=False, return_attention_mask=False)["input_ids"]

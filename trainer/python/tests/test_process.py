@@ -1,0 +1,72 @@
+"""The worker as a process: the ready line, a step, and every way of stopping."""
+
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from bodies import batch_body, session_body
+from servers import client, process
+
+from grpo_worker.__main__ import parse
+
+Dir = Callable[[str], Path]
+
+
+def test_it_says_when_it_is_ready_and_stops_when_stdin_ends(tiny_model_dir: Dir) -> None:
+    with process(tiny_model_dir("llama"), "--watch-stdin", "--max-context", "256") as (child, ready):
+        assert ready == {"ready": True, "port": ready["port"], "pid": child.pid}
+        with client(ready["port"]) as http:
+            info = http.get("/info").json()
+            assert info["threads"] == 1
+            assert info["maxContext"] == 256
+            assert len(info["modelHash"]) == 64
+            http.post("/session", json=session_body()).raise_for_status()
+            assert http.post("/update", json=batch_body()).json()["version"] == 1
+            child.send_signal(signal.SIGINT)
+            assert http.get("/health").status_code == 200
+        child.stdin.close()
+        assert child.wait(30) == 0
+        log = child.stderr.read().decode()
+        assert child.stdout.read() == b""
+    assert "OMP_NUM_THREADS=1, OMP_WAIT_POLICY=PASSIVE" in log
+    assert "stdin ended" in log
+    assert "Traceback" not in log
+
+
+def test_sigterm_stops_it_cleanly_even_in_an_update(tiny_model_dir: Dir) -> None:
+    endless = batch_body()
+    endless["groups"] = endless["groups"] * 1000
+    with process(tiny_model_dir("llama")) as (child, ready), client(ready["port"]) as http:
+        http.post("/session", json=session_body()).raise_for_status()
+
+        def send() -> None:
+            with pytest.raises(httpx.HTTPError):
+                http.post("/update", json=endless)
+
+        cut = threading.Thread(target=send)
+        cut.start()
+        assert any(b"step 0 from version 0" in line for line in child.stderr)
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(30) == 0
+        cut.join(30)
+        assert b"Traceback" not in child.stderr.read()
+
+
+def test_a_directory_without_a_model_ends_with_a_message_and_no_trace(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="cannot load a causal language model") as caught, process(tmp_path):
+        pass
+    assert "Traceback" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--threads", "0"], ["--memory-fraction", "1.5"], ["--max-context", "-1"], ["--dtype", "float16"], ["--odd"]],
+)
+def test_wrong_options_are_refused(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse(["--model", "m", *options])
+    assert caught.value.code == 2
+    assert options[0] in capsys.readouterr().err

@@ -1,0 +1,88 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { GroupAdvantages } from '../data/records/advantage.ts'
+import type { StepMetrics } from '../data/records/metrics.ts'
+import type { RolloutRecord, RunEvent, RunStatus } from '../data/records/run.ts'
+import type { UpdateBatch, UpdateResult } from '../data/records/update.ts'
+import { appendJsonl } from '../data/store/jsonl.ts'
+import type { LoopState } from './checkpoint.ts'
+import type { RunDirectory } from './run-directory.ts'
+import type { AssessedGroup } from './score.ts'
+
+/** Writes what one attempt of a run does. */
+export class Recorder {
+  readonly #run: RunDirectory
+  readonly #attempt: number
+  readonly #steps: number
+  /** Writes that were begun for the current step and are not waited for yet. */
+  #open: Promise<void>[] = []
+
+  constructor(run: RunDirectory, attempt: number, steps: number) {
+    this.#run = run
+    this.#attempt = attempt
+    this.#steps = steps
+  }
+
+  /** Begins to write a step's groups, beside whatever comes next. */
+  rollouts(step: number, groups: readonly AssessedGroup[], advantages: readonly GroupAdvantages[]): void {
+    const records = groups.flatMap(({ group, assessments }, i): RolloutRecord[] => {
+      const own = advantages[i]
+      if (own === undefined) return []
+      const verdicts = assessments.map(({ verdict }) => verdict)
+      return [{ attempt: this.#attempt, group, verdicts, scores: assessments.map(({ score }) => score), advantages: own }]
+    })
+    const text = records.map((record) => `${JSON.stringify(record)}\n`).join('')
+    this.#begin(writeWhole(this.#run.rollouts(step), text))
+  }
+
+  /** Begins to write an update with its answer: the request can be sent again as it is. */
+  update(batch: UpdateBatch, result: UpdateResult): void {
+    this.#begin(writeWhole(this.#run.update(batch.step), `${JSON.stringify({ batch, result })}\n`))
+  }
+
+  /** Ends a step: all of its files are written before its line in metrics.jsonl says that it happened. */
+  async finishStep(metrics: StepMetrics): Promise<void> {
+    await this.settle()
+    await appendJsonl(this.#run.metrics, [metrics])
+  }
+
+  /** Waits for writes that are under way. */
+  async settle(): Promise<void> {
+    const open = this.#open
+    this.#open = []
+    await Promise.all(open)
+  }
+
+  /** Writes status.json. `loop` is the state after the last complete step; null before the first start. */
+  async status(state: RunStatus['state'], loop: LoopState | null, message: string | null = null): Promise<void> {
+    await this.#run.writeStatus({
+      state,
+      step: loop?.nextStep ?? 0,
+      steps: this.#steps,
+      policyVersion: loop?.policyVersion ?? 0,
+      adapter: adapterPath(loop),
+      attempt: this.#attempt,
+      pid: process.pid,
+      updatedAt: new Date().toISOString(),
+      message,
+    })
+  }
+
+  async event(kind: RunEvent['kind'], message: string, step: number | null = null): Promise<void> {
+    await this.#run.appendEvent({ at: new Date().toISOString(), attempt: this.#attempt, step, kind, message })
+  }
+
+  #begin(writing: Promise<void>): void {
+    // A failure is reported where it is waited for; until then it must not count as unhandled.
+    writing.catch(() => undefined)
+    this.#open.push(writing)
+  }
+}
+
+/** Directory of a state's adapter relative to the run; null at version 0. */
+export const adapterPath = (loop: LoopState | null): string | null => (loop?.adapter == null ? null : `adapters/${loop.adapter}`)
+
+const writeWhole = async (path: string, text: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}

@@ -1,0 +1,164 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import type { z } from 'zod'
+import { PipelineError } from '../data/errors.ts'
+import type { Prompt } from '../data/records/prompt.ts'
+import { RunAttempt, RunMeta, RunStatus, type RunEvent } from '../data/records/run.ts'
+import { writeFileAtomic, writeJsonAtomic } from '../data/store/atomic.ts'
+import { appendJsonl, readJsonl } from '../data/store/jsonl.ts'
+
+const padded = (step: number): string => String(step).padStart(6, '0')
+
+/** The layout of a run: every path below its directory has its name here. */
+export class RunDirectory {
+  readonly id: string
+  readonly root: string
+
+  constructor(runsDir: string, id: string) {
+    this.id = id
+    this.root = resolve(runsDir, id)
+  }
+
+  at(...parts: string[]): string {
+    return join(this.root, ...parts)
+  }
+  get config(): string {
+    return this.at('config.yaml')
+  }
+  get resolvedConfig(): string {
+    return this.at('config.resolved.json')
+  }
+  get pool(): string {
+    return this.at('pool.jsonl')
+  }
+  get metrics(): string {
+    return this.at('metrics.jsonl')
+  }
+  get adapters(): string {
+    return this.at('adapters')
+  }
+  get checkpoints(): string {
+    return this.at('checkpoints')
+  }
+  rollouts(step: number): string {
+    return this.at('rollouts', `step-${padded(step)}.jsonl`)
+  }
+  update(step: number): string {
+    return this.at('updates', `step-${padded(step)}.json`)
+  }
+  evaluation(name: string): string {
+    return this.at('eval', name)
+  }
+  log(name: string): string {
+    return this.at('logs', `${name}.log`)
+  }
+  /** A path as it is written into records: relative, so that a run can be moved. */
+  inside(path: string): string {
+    return relative(this.root, path)
+  }
+
+  readMeta(): Promise<RunMeta | null> {
+    return readRecord(this.at('meta.json'), RunMeta)
+  }
+  writeMeta(meta: RunMeta): Promise<void> {
+    return writeJsonAtomic(this.at('meta.json'), meta)
+  }
+
+  readStatus(): Promise<RunStatus | null> {
+    return readRecord(this.at('status.json'), RunStatus)
+  }
+  /** Temporary file and rename, without waiting for the disk: a status that a power cut takes back is no loss. */
+  async writeStatus(status: RunStatus): Promise<void> {
+    const temporary = this.at('.status.json.tmp')
+    await writeFile(temporary, `${JSON.stringify(status, null, 2)}\n`)
+    await rename(temporary, this.at('status.json'))
+  }
+
+  appendEvent(event: RunEvent): Promise<void> {
+    return appendJsonl(this.at('events.jsonl'), [event])
+  }
+  appendAttempt(attempt: RunAttempt): Promise<void> {
+    return appendJsonl(this.at('attempts.jsonl'), [attempt], { sync: true })
+  }
+  async readAttempts(): Promise<RunAttempt[]> {
+    const attempts: RunAttempt[] = []
+    try {
+      for await (const record of readJsonl(this.at('attempts.jsonl'))) attempts.push(RunAttempt.parse(record))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+    return attempts
+  }
+
+  /** Writes what a run is made from: the config as given and as resolved, and the prompts. */
+  async writeSources(sources: RunSources): Promise<void> {
+    if (sources.configText !== null) await writeFileAtomic(this.config, sources.configText)
+    await writeJsonAtomic(this.resolvedConfig, { values: sources.values, provenance: sources.provenance })
+    await writeFileAtomic(this.pool, linesOf(sources.pool))
+  }
+}
+
+export interface RunSources {
+  /** The config file as given; null when there was none. */
+  readonly configText: string | null
+  readonly values: unknown
+  /** Where each value came from. */
+  readonly provenance: unknown
+  readonly pool: readonly Prompt[]
+}
+
+function* linesOf(records: readonly unknown[]): Generator<string> {
+  for (const record of records) yield `${JSON.stringify(record)}\n`
+}
+
+const readRecord = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (error) {
+    throw new PipelineError('checkpoint', `${path} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Makes the directory of a new run. A run of that id must not exist. */
+export const createRunDirectory = async (runsDir: string, id: string): Promise<RunDirectory> => {
+  const directory = new RunDirectory(runsDir, id)
+  await mkdir(resolve(runsDir), { recursive: true })
+  try {
+    await mkdir(directory.root)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new PipelineError('config', `run ${id} exists already: ${directory.root}`, {
+      remedy: `Continue it with --resume ${id}, or choose another run.id.`,
+      cause: error,
+    })
+  }
+  return directory
+}
+
+/** `<config>-<date>-<n>`: the first n that no run of that day has. */
+export const nextRunId = async (runsDir: string, configName: string, now: Date): Promise<string> => {
+  const stem = `${configName.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9._-]+/g, '-')}-${now.toISOString().slice(0, 10)}`
+  const names = await readdir(resolve(runsDir)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const taken = new Set(names)
+  for (let n = 1; ; n++) if (!taken.has(`${stem}-${n}`)) return `${stem}-${n}`
+}
+
+/** Opens an existing run. */
+export const openRunDirectory = async (runsDir: string, id: string): Promise<RunDirectory> => {
+  const directory = new RunDirectory(runsDir, id)
+  if ((await readdir(directory.root).catch(() => null)) !== null) return directory
+  const known = (await readdir(resolve(runsDir)).catch((): string[] => [])).toSorted((a, b) => (a < b ? -1 : 1)).slice(-5)
+  throw new PipelineError('checkpoint', `there is no run ${id} in ${resolve(runsDir)}`, {
+    remedy: known.length === 0 ? 'Start a run first.' : `The newest runs there: ${known.join(', ')}.`,
+  })
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { PipelineError } from '../data/errors.ts'
+import { packageRoot } from '../data/package-root.ts'
+import type { TrainerConfig } from './config.ts'
+import type { Learner } from './learner.ts'
+import type { RunDirectory } from './run-directory.ts'
+import type { Sampler } from './sampler.ts'
+import { VllmSampler } from './vllm-sampler.ts'
+import { WorkerClient } from './worker-client.ts'
+import { startWorker } from './worker-process.ts'
+
+/** The two processes that a run talks to. */
+export interface Services {
+  readonly learner: Learner
+  readonly sampler: Sampler
+  /** Ends what was started here; leaves alone what was attached to. */
+  stop(): Promise<void>
+}
+
+export interface ServiceOptions {
+  readonly config: TrainerConfig
+  readonly run: RunDirectory
+  /** Relative model paths are looked up here first. */
+  readonly cwd: string
+  readonly signal?: AbortSignal | undefined
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** A directory from the working directory, else from the package; anything else is a hub name and is passed on. */
+export const resolveModel = (path: string, cwd: string): string => {
+  const found = [resolve(cwd, path), resolve(packageRoot(), path)].find((candidate) => existsSync(candidate))
+  if (found !== undefined) return found
+  if (/^[\w.-]+\/[\w.-]+$/.test(path) && !path.startsWith('.')) return path
+  throw new PipelineError('config', `model.path: there is no directory ${path}`, {
+    remedy: 'Give a directory with a Hugging Face causal LM, or a hub name such as owner/model.',
+  })
+}
+
+interface WorkerAddress {
+  readonly url: string
+  readonly token: string | undefined
+  readonly gone?: AbortSignal
+  readonly stop: () => Promise<void>
+}
+
+/** Served name of the base model on a worker's own sampling routes. */
+const embeddedBase = 'base'
+
+const readToken = (name: string, env: NodeJS.ProcessEnv, key: string): string => {
+  const token = env[name]
+  if (token === undefined || token === '') throw new PipelineError('config', `${key}: the environment variable ${name} is not set`)
+  return token
+}
+
+const reachWorker = async (options: ServiceOptions): Promise<WorkerAddress> => {
+  const { worker, model } = options.config
+  if (worker.kind === 'attach') {
+    const token = readToken(worker.tokenEnv, options.env ?? process.env, 'worker.tokenEnv')
+    return { url: worker.url, token, stop: async () => undefined }
+  }
+  return await startWorker({
+    config: worker,
+    model: resolveModel(model.path, options.cwd),
+    maxContext: model.maxPromptTokens + model.maxCompletionTokens,
+    logPath: options.run.log('worker'),
+    signal: options.signal,
+  })
+}
+
+const makeSampler = (options: ServiceOptions, worker: WorkerAddress): Sampler => {
+  const { server, requestTimeoutSeconds } = options.config.sampling
+  const requestTimeoutMs = requestTimeoutSeconds * 1000
+  if (server.kind === 'embedded') {
+    return new VllmSampler({ url: worker.url, token: worker.token, gone: worker.gone, baseName: embeddedBase, requestTimeoutMs })
+  }
+  const token = server.tokenEnv === null ? undefined : readToken(server.tokenEnv, options.env ?? process.env, 'sampling.server.tokenEnv')
+  return new VllmSampler({ url: server.url, token, baseName: server.model, requestTimeoutMs })
+}
+
+/** Starts or reaches worker and sampler and waits until both answer. */
+export const openServices = async (options: ServiceOptions): Promise<Services> => {
+  const worker = await reachWorker(options)
+  try {
+    const learner = new WorkerClient({
+      url: worker.url,
+      token: worker.token,
+      gone: worker.gone,
+      requestTimeoutMs: options.config.worker.requestTimeoutSeconds * 1000,
+      adaptersDir: options.run.adapters,
+      statesDir: options.run.checkpoints,
+    })
+    const sampler = makeSampler(options, worker)
+    await sampler.health(options.signal)
+    return { learner, sampler, stop: worker.stop }
+  } catch (error) {
+    await worker.stop()
+    throw error
+  }
+}

@@ -1,0 +1,49 @@
+import { PipelineError } from '../data/errors.ts'
+import type { Attempt } from './attempt.ts'
+import { saveCheckpoint, type LoopState } from './checkpoint.ts'
+import { trainStep } from './loop.ts'
+import type { Progress } from './progress.ts'
+
+export interface StepsRequest {
+  readonly attempt: Attempt
+  readonly checkpointsDir: string
+  readonly progress: Progress
+  /** Aborted: no further step is begun. */
+  readonly stop?: AbortSignal | undefined
+  /** Told the state after each complete step. */
+  readonly onStep: (state: LoopState) => void
+}
+
+/** Saves worker and loop and remembers that this version's adapter is wanted. */
+const checkpoint = async ({ attempt: { context }, checkpointsDir }: StepsRequest, state: LoopState): Promise<void> => {
+  await saveCheckpoint(checkpointsDir, context.learner, state, context.config.run.keepCheckpoints)
+  context.publisher.keepNewest()
+  await context.recorder.event('checkpoint', `step ${state.nextStep}, policy version ${state.policyVersion}`, state.nextStep)
+}
+
+/** Runs steps until all are done or somebody wants to stop. The last state is always in a checkpoint. */
+export const runSteps = async (request: StepsRequest): Promise<LoopState> => {
+  const { context, state: start } = request.attempt
+  const { steps, checkpointEvery } = context.config.run
+  let state = start
+  while (state.nextStep < steps && request.stop?.aborted !== true) {
+    const done = await trainStep(context, state)
+    state = done.state
+    request.onStep(state)
+    request.progress.step(done.metrics, steps)
+    await context.recorder.status('running', state)
+    if (state.nextStep % checkpointEvery === 0 && state.nextStep < steps) await checkpoint(request, state)
+  }
+  if (state.nextStep > start.nextStep) await checkpoint(request, state)
+  return state
+}
+
+/**
+ * After a failure of somebody else than the worker, the worker still holds the last complete step: it is saved so that
+ * no step is lost.
+ */
+export const rescue = async (request: StepsRequest, state: LoopState, error: unknown): Promise<void> => {
+  if (!(error instanceof PipelineError) || error.boundary === 'worker' || error.boundary === 'checkpoint') return
+  const { session } = await request.attempt.context.learner.info()
+  if (session?.runId === state.runId && session.version === state.policyVersion && state.nextStep > 0) await checkpoint(request, state)
+}

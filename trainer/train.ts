@@ -1,0 +1,190 @@
+import { join } from 'node:path'
+import type { Prompt } from '../data/records/prompt.ts'
+import type { EvaluationSummary } from '../data/records/run.ts'
+import type { Judge } from '../judge/judge.ts'
+import type { RewardsConfig } from '../rewards/config.ts'
+import { createScorer } from '../rewards/scorer.ts'
+import { startAttempt, type Attempt } from './attempt.ts'
+import { findCheckpoint, type LoopState } from './checkpoint.ts'
+import type { TrainerConfig } from './config.ts'
+import { chooseHeldout, evaluate } from './evaluate.ts'
+import { openRun, type OpenRun } from './open-run.ts'
+import { createProgress, type Progress, type ProgressStream } from './progress.ts'
+import { adapterPath, Recorder } from './recorder.ts'
+import { openServices, type Services } from './services.ts'
+import { rescue, runSteps, type StepsRequest } from './steps.ts'
+
+export interface TrainingOptions {
+  readonly config: TrainerConfig & { readonly rewards: RewardsConfig }
+  /** All prompts, both splits. */
+  readonly pool: readonly Prompt[]
+  /** Null: no judge, and no judge component. */
+  readonly judge: Judge | null
+  /** What the config was made from; written into a new run. */
+  readonly source: { readonly name: string; readonly text: string | null; readonly values: unknown; readonly provenance: unknown }
+  /** Id of a run to continue; null: a new one. */
+  readonly resume?: string | null
+  /** Aborted: finish the step under way, save a checkpoint, return. */
+  readonly stop?: AbortSignal | undefined
+  /** Aborted: end now. No process is left behind. */
+  readonly abort?: AbortSignal | undefined
+  /** Called when everything is ready and the first step begins: a later failure is one of training, not of preparation. */
+  readonly onStart?: (() => void) | undefined
+  readonly progress?: ProgressStream
+  readonly cwd?: string
+}
+
+export interface TrainingOutcome {
+  /** finished: all steps, and the evaluation if one was asked for. stopped, aborted: as the signals said. */
+  readonly kind: 'finished' | 'stopped' | 'aborted'
+  readonly runId: string
+  /** Absolute path of the run. */
+  readonly directory: string
+  /** Steps that a resume need not make again. */
+  readonly step: number
+  readonly steps: number
+  readonly policyVersion: number
+  /** Absolute path of that version's adapter; null at version 0. */
+  readonly adapter: string | null
+  readonly evaluation: EvaluationSummary | null
+  /** Id to resume with; null when there is nothing left to do. */
+  readonly resumeWith: string | null
+}
+
+type Ending = Pick<TrainingOutcome, 'kind' | 'evaluation'> & { readonly state: LoopState | null }
+
+/** One call of runTraining, with what it has come to. */
+interface Session {
+  readonly options: TrainingOptions
+  readonly opened: OpenRun
+  readonly recorder: Recorder
+  readonly progress: Progress
+  /** After the last complete step; null before anything is known. */
+  state: LoopState | null
+}
+
+export const judgeName = (judge: Judge | null): string => judge?.name ?? 'none'
+
+const evaluateEnd = async ({ options, opened, progress, recorder }: Session, { context, pool }: Attempt, state: LoopState): Promise<EvaluationSummary> => {
+  const { config } = context
+  await recorder.status('evaluating', state)
+  const summary = await evaluate({
+    name: 'final',
+    directory: opened.run.evaluation('final'),
+    sampler: context.sampler,
+    scorer: context.scorer,
+    judgeName: judgeName(options.judge),
+    trained: { version: state.policyVersion, name: state.policyName },
+    prompts: chooseHeldout(pool.heldout, config.evaluation.prompts),
+    samples: config.evaluation.samples,
+    maxTokens: config.model.maxCompletionTokens,
+    temperature: config.sampling.temperature,
+    seed: config.run.seed,
+    concurrency: config.sampling.concurrency,
+    signal: AbortSignal.any([options.stop, options.abort].filter((signal) => signal !== undefined)),
+    onProgress: (done, total) => progress.status(`evaluating base and trained model: ${done}/${total}`),
+  })
+  const [before, after] = [summary.all.base.reward, summary.all.trained.reward].map((reward) => reward?.toFixed(3) ?? '-')
+  await recorder.event('evaluation', `final: R ${before} → ${after}`, state.nextStep)
+  return summary
+}
+
+/** Steps, then the evaluation if all steps are done and one is wanted. */
+const stepAndEvaluate = async (session: Session, attempt: Attempt, request: StepsRequest): Promise<Ending> => {
+  const { evaluation, run } = session.options.config
+  const state = await runSteps(request)
+  if (state.nextStep < run.steps) return { kind: 'stopped', evaluation: null, state }
+  const wanted = evaluation.atEnd && attempt.pool.heldout.length > 0
+  try {
+    return { kind: 'finished', evaluation: wanted ? await evaluateEnd(session, attempt, state) : null, state }
+  } catch (error) {
+    const { stop, abort } = session.options
+    // The steps are all saved: a stop only gives up the evaluation, which a resume makes.
+    if (stop?.aborted === true && abort?.aborted !== true && error === stop.reason) return { kind: 'stopped', evaluation: null, state }
+    throw error
+  }
+}
+
+/** Everything that needs the services. */
+const train = async (session: Session, services: Services): Promise<Ending> => {
+  const { options, opened, recorder, progress } = session
+  const { config, pool, judge, stop, abort: signal } = options
+  const scorer = createScorer(config.rewards, judge)
+  const attempt = await startAttempt({ config, pool, scorer, judgeName: judgeName(judge), opened, services, recorder, progress, signal })
+  session.state = attempt.state
+  options.onStart?.()
+  const onStep = (state: LoopState): void => void (session.state = state)
+  const request: StepsRequest = { attempt, checkpointsDir: opened.run.checkpoints, progress, stop, onStep }
+  try {
+    return await stepAndEvaluate(session, attempt, request)
+  } catch (error) {
+    await recorder.settle()
+    if (signal?.aborted === true) throw error
+    // The failure itself is what has to be reported; that it also cost the steps since the last checkpoint is a note.
+    await rescue(request, session.state, error).catch((second: unknown) =>
+      recorder.event('warning', `no checkpoint could be made after the failure: ${(second as Error).message}`),
+    )
+    throw error
+  }
+}
+
+const withServices = async (session: Session): Promise<Ending> => {
+  const { config, cwd, abort: signal } = session.options
+  session.progress.status('starting the worker and loading the model')
+  const services = await openServices({ config, run: session.opened.run, cwd: cwd ?? process.cwd(), signal })
+  try {
+    return await train(session, services)
+  } finally {
+    await services.stop()
+  }
+}
+
+/** An abort ends in an outcome; anything else is recorded and goes up. */
+const afterFailure = async ({ options, opened, recorder, state }: Session, error: unknown): Promise<Ending> => {
+  const aborted = options.abort?.aborted === true
+  const message = aborted ? 'stopped at once' : (error as Error).message
+  await recorder.status(aborted ? 'aborted' : 'failed', state, message)
+  await recorder.event(aborted ? 'stopped' : 'failed', message, state?.nextStep ?? null)
+  if (!aborted) throw error
+  return { kind: 'aborted', evaluation: null, state: await findCheckpoint(opened.run.checkpoints) }
+}
+
+/**
+ * Trains: opens or makes the run, starts the worker, steps until the end or a stop, evaluates, and leaves no process.
+ * Throws a PipelineError when training fails; the run's status then says why, and it can be resumed.
+ */
+export const runTraining = async (options: TrainingOptions): Promise<TrainingOutcome> => {
+  const { config, source, pool, judge } = options
+  const sources = { configText: source.text, values: source.values, provenance: source.provenance, pool }
+  const opened = await openRun({ section: config.run, configName: source.name, resume: options.resume ?? null, sources, judge: judgeName(judge) })
+  const recorder = new Recorder(opened.run, opened.attempt, config.run.steps)
+  const progress = createProgress(options.progress ?? process.stderr)
+  const session: Session = { options, opened, recorder, progress, state: opened.checkpoint }
+  try {
+    await recorder.status('starting', opened.checkpoint)
+    const ending = await withServices(session)
+    await recorder.status(ending.kind, ending.state)
+    await recorder.event(ending.kind === 'finished' ? 'finished' : 'stopped', `after step ${ending.state?.nextStep ?? 0}`, ending.state?.nextStep ?? 0)
+    return outcome(session, ending)
+  } catch (error) {
+    return outcome(session, await afterFailure(session, error))
+  } finally {
+    progress.close()
+    await opened.release()
+  }
+}
+
+const outcome = ({ opened: { run }, options }: Session, { kind, evaluation, state }: Ending): TrainingOutcome => {
+  const adapter = adapterPath(state)
+  return {
+    kind,
+    runId: run.id,
+    directory: run.root,
+    step: state?.nextStep ?? 0,
+    steps: options.config.run.steps,
+    policyVersion: state?.policyVersion ?? 0,
+    adapter: adapter === null ? null : join(run.root, adapter),
+    evaluation,
+    resumeWith: kind === 'finished' ? null : run.id,
+  }
+}
