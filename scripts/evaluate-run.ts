@@ -70,7 +70,10 @@ const newestCheckpoint = async (run: RunDirectory): Promise<Restorable> => {
 
 const bind = async (request: EvaluateRunRequest, learner: Learner): Promise<BoundPrompt[]> => {
   const { prompts, most, config, signal, onWarning } = request
-  const ids = await learner.tokenize(prompts, signal)
+  const ids = await learner.tokenize(
+    prompts.map(({ id, messages }) => ({ id, messages })),
+    signal,
+  )
   const idsOf = new Map(prompts.map(({ id }, i) => [id, ids[i] ?? []]))
   const lengths = new Map([...idsOf].map(([id, tokens]) => [id, tokens.length]))
   const { kept, refused } = bindPool(prompts, lengths, config.model.maxPromptTokens)

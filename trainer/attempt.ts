@@ -26,7 +26,10 @@ export interface AttemptRequest {
   readonly services: Services
   readonly recorder: Recorder
   readonly progress: Progress
-  readonly signal?: AbortSignal | undefined
+  /** Ends the preparation. */
+  readonly starting: AbortSignal
+  /** Ends a step that is under way. */
+  readonly stepping?: AbortSignal | undefined
 }
 
 /** One start of a run, ready for its first step. */
@@ -49,7 +52,11 @@ export const sessionRequest = (config: TrainerConfig, runId: string): SessionReq
 }
 
 /** The prompts of each step under the run's seed, from the prompts that fit the model. */
-export const stepPrompts = (train: readonly BoundPrompt[], seed: number, promptsPerStep: number): ((step: number) => BoundPrompt[]) => {
+export const stepPrompts = (
+  train: readonly BoundPrompt[],
+  seed: number,
+  promptsPerStep: number,
+): ((step: number) => BoundPrompt[]) => {
   const byId = new Map(train.map((bound) => [bound.prompt.id, bound]))
   const prompts = train.map(({ prompt }) => prompt)
   return (step) => promptsOfStep(prompts, { seed, step, promptsPerStep }).flatMap(({ id }) => byId.get(id) ?? [])
@@ -65,7 +72,7 @@ const tellAboutPool = async ({ progress, recorder }: AttemptRequest, pool: Token
 }
 
 /** Puts the worker where the run is: a fresh session, or the checkpoint's. Both sides forget what came after it. */
-const restore = async ({ config, opened, services, signal }: AttemptRequest): Promise<void> => {
+const restore = async ({ config, opened, services, starting: signal }: AttemptRequest): Promise<void> => {
   const { run, attempt, checkpoint } = opened
   if (attempt > 1) {
     await forgetEarlierAttempts(services.sampler, run.id, signal)
@@ -76,40 +83,69 @@ const restore = async ({ config, opened, services, signal }: AttemptRequest): Pr
 }
 
 /** Proves the base model, then brings the checkpoint's version to the sampler under a name of this attempt. */
-const openPolicy = async (publisher: Publisher, checkpoint: LoopState | null, signal: AbortSignal | undefined): Promise<{ policy: Policy; adapter: string | null }> => {
+const openPolicy = async (
+  publisher: Publisher,
+  checkpoint: LoopState | null,
+  signal: AbortSignal | undefined,
+): Promise<{ policy: Policy; adapter: string | null }> => {
   const base = await publisher.openBase(signal)
   if (checkpoint === null || checkpoint.policyVersion === 0) return { policy: base, adapter: null }
   const { policy, directory } = await publisher.publish(checkpoint.policyVersion, signal)
   return { policy, adapter: directory }
 }
 
-const announce = async ({ opened, progress, recorder }: AttemptRequest, info: LearnerInfo, state: LoopState): Promise<void> => {
-  const { run, attempt } = opened
-  const worker = { device: info.device, dtype: info.dtype, threads: info.threads, maxContext: info.maxContext, ...info.versions }
+/** Takes the attempt's number before anything is made under it: names of a failed start are not used again. */
+const announce = async ({ opened, progress, recorder }: AttemptRequest, info: LearnerInfo): Promise<void> => {
+  const { run, attempt, checkpoint } = opened
+  const fromStep = checkpoint?.nextStep ?? 0
+  const worker = {
+    device: info.device,
+    dtype: info.dtype,
+    threads: info.threads,
+    maxContext: info.maxContext,
+    ...info.versions,
+  }
   const at = new Date().toISOString()
-  await run.appendAttempt({ attempt, at, fromStep: state.nextStep, fromVersion: state.policyVersion, pid: process.pid, host: hostname(), worker })
+  await run.appendAttempt({
+    attempt,
+    at,
+    fromStep,
+    fromVersion: checkpoint?.policyVersion ?? 0,
+    pid: process.pid,
+    host: hostname(),
+    worker,
+  })
   const what = `${info.architecture} with ${info.parameters.toLocaleString('en')} parameters, ${info.dtype} on ${info.device}, ${info.threads} threads`
-  const message = attempt === 1 ? `started: ${what}` : `attempt ${attempt} from step ${state.nextStep}: ${what}`
-  await recorder.event(attempt === 1 ? 'started' : 'resumed', message, state.nextStep)
+  const message = attempt === 1 ? `started: ${what}` : `attempt ${attempt} from step ${fromStep}: ${what}`
+  await recorder.event(attempt === 1 ? 'started' : 'resumed', message, fromStep)
   progress.note(`run ${run.id} ${message}`)
 }
 
 /** Binds the pool, restores the worker, proves the sampler: everything between two running processes and the first step. */
 export const startAttempt = async (request: AttemptRequest): Promise<Attempt> => {
-  const { config, opened, services, scorer, progress, signal } = request
+  const { config, opened, services, scorer, progress, starting: signal, stepping } = request
   const { run, attempt, checkpoint } = opened
   const { sampler, learner } = services
   const { recorder } = request
-  progress.status('reading the pool with the model’s tokenizer')
+  progress.status('reading the pool with the tokenizer of the model')
   const info = await learner.info(signal)
   requireContext(info, config.model.maxPromptTokens, config.model.maxCompletionTokens)
   const pool = await tokenizePool(request.pool, learner, config.model.maxPromptTokens, signal)
   const { judgeName: judge } = request
-  await settleMeta({ run, seed: config.run.seed, info, pool: request.pool, bound: pool, judge, rewardMaximum: scorer.maximum })
+  await settleMeta({
+    run,
+    seed: config.run.seed,
+    info,
+    pool: request.pool,
+    bound: pool,
+    judge,
+    rewardMaximum: scorer.maximum,
+  })
   await tellAboutPool(request, pool)
 
+  await announce(request, info)
   await restore(request)
-  const onWarning = (message: string): void => void recorder.event('warning', message)
+  const onWarning = (message: string): void => recorder.warning(message)
   const canaries = chooseCanaries(pool.train)
   const publisher = new Publisher({ sampler, learner, runId: run.id, attempt, canaries, dtype: info.dtype, onWarning })
   const { policy, adapter } = await openPolicy(publisher, checkpoint, signal)
@@ -121,7 +157,21 @@ export const startAttempt = async (request: AttemptRequest): Promise<Attempt> =>
     adapter,
     totalTokens: checkpoint?.totalTokens ?? 0,
   }
-  await announce(request, info, state)
   const promptsOf = stepPrompts(pool.train, config.run.seed, config.sampling.promptsPerStep)
-  return { pool, state, context: { config, runId: run.id, attempt, sampler, learner, scorer, publisher, recorder, promptsOf, signal } }
+  return {
+    pool,
+    state,
+    context: {
+      config,
+      runId: run.id,
+      attempt,
+      sampler,
+      learner,
+      scorer,
+      publisher,
+      recorder,
+      promptsOf,
+      signal: stepping,
+    },
+  }
 }

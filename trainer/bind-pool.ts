@@ -26,14 +26,20 @@ export const tokenizePool = async (
   maxPromptTokens: number,
   signal?: AbortSignal,
 ): Promise<TokenizedPool> => {
-  const tokenIds = await learner.tokenize(pool.map(({ id, messages }) => ({ id, messages })), signal)
+  const tokenIds = await learner.tokenize(
+    pool.map(({ id, messages }) => ({ id, messages })),
+    signal,
+  )
   const byId = new Map(pool.map(({ id }, i) => [id, tokenIds[i] ?? []]))
   const { kept, refused } = bindPool(pool, new Map([...byId].map(([id, ids]) => [id, ids.length])), maxPromptTokens)
   const of = (split: Split): BoundPrompt[] =>
     kept.filter((prompt) => prompt.split === split).map((prompt) => ({ prompt, tokenIds: byId.get(prompt.id) ?? [] }))
   const train = of('train')
   if (train.length === 0) {
-    const text = refused.length === 0 ? 'the pool has no training prompts' : `all training prompts are longer than ${maxPromptTokens} tokens`
+    const text =
+      refused.length === 0
+        ? 'the pool has no training prompts'
+        : `all training prompts are longer than ${maxPromptTokens} tokens`
     throw new PipelineError('pool', text, { remedy: 'Build the pool again, or raise model.maxPromptTokens.' })
   }
   return { train, heldout: of('heldout'), refused }

@@ -75,10 +75,16 @@ export class CanaryCheck {
     const moved = this.#previous === null ? 0 : meanDifference(trained, this.#previous)
     // Negated so that NaN fails.
     if (!(difference <= agree)) {
-      throw wrongPolicy(name, `its log-probs differ from the worker's by ${difference.toExponential(2)} nats a token on average (allowed: ${agree})`)
+      throw wrongPolicy(
+        name,
+        `its log-probs differ from the worker's by ${difference.toExponential(2)} nats a token on average (allowed: ${agree})`,
+      )
     }
     if (this.#previous !== null && moved > noise && !(difference < meanDifference(sampled, this.#previous))) {
-      throw wrongPolicy(name, `its log-probs are still those of the version before, although the update moved them by ${moved.toExponential(2)}`)
+      throw wrongPolicy(
+        name,
+        `its log-probs are still those of the version before, although the update moved them by ${moved.toExponential(2)}`,
+      )
     }
     return { difference, moved }
   }
@@ -86,5 +92,6 @@ export class CanaryCheck {
 
 const wrongPolicy = (name: string, what: string): PipelineError =>
   new PipelineError('sampler', `the sampler does not serve ${name} as it was trained: ${what}`, {
-    remedy: 'Check that sampler and worker have the same base model and dtype, and that the sampler reads the run directory.',
+    remedy:
+      'Check that sampler and worker have the same base model and dtype, and that the sampler reads the run directory.',
   })

@@ -52,14 +52,20 @@ export const findCheckpoint = async (checkpointsDir: string): Promise<LoopState 
 }
 
 /** Saves worker and loop at the border of two steps, then removes all but the newest `keep` checkpoints. */
-export const saveCheckpoint = async (checkpointsDir: string, learner: Learner, state: LoopState, keep: number): Promise<void> => {
+export const saveCheckpoint = async (
+  checkpointsDir: string,
+  learner: Learner,
+  state: LoopState,
+  keep: number,
+): Promise<void> => {
   const directory = join(checkpointsDir, directoryOf(state.nextStep))
   if ((await readLoop(directory)) !== null) return
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true })
   await learner.saveState(workerState(state))
   await writeJsonAtomic(join(directory, 'loop.json'), state)
-  for (const name of (await names(checkpointsDir)).slice(keep)) await rm(join(checkpointsDir, name), { recursive: true, force: true })
+  for (const name of (await names(checkpointsDir)).slice(keep))
+    await rm(join(checkpointsDir, name), { recursive: true, force: true })
 }
 
 /** Removes what lies after the checkpoint that a run resumes from: the steps are made again. */

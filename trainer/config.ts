@@ -10,9 +10,18 @@ export const RunSection = z
       .nullable()
       .default(null)
       .describe('Name of the run; null: made from the config name and the date.'),
-    seed: z.int().min(0).max(2 ** 31 - 1).default(0).describe('Everything random derives from this number.'),
+    seed: z
+      .int()
+      .min(0)
+      .max(2 ** 31 - 1)
+      .default(0)
+      .describe('Everything random derives from this number.'),
     steps: z.int().min(1).default(100).describe('Optimizer steps.'),
-    checkpointEvery: z.int().min(1).default(20).describe('A checkpoint after so many steps; one is always made at the end.'),
+    checkpointEvery: z
+      .int()
+      .min(1)
+      .default(20)
+      .describe('A checkpoint after so many steps; one is always made at the end.'),
     keepCheckpoints: z.int().min(1).default(2).describe('How many checkpoints are kept; older ones are removed.'),
   })
   .prefault({})
@@ -25,14 +34,21 @@ export const ModelSection = z.strictObject({
     .min(1)
     .describe('Hugging Face causal LM: a directory (from the working directory, then from the package) or a hub name.'),
   maxPromptTokens: z.int().min(1).default(1600).describe('A longer prompt is refused, never cut.'),
-  maxCompletionTokens: z.int().min(1).default(700).describe('Sampling stops here; such a completion counts as clipped.'),
+  maxCompletionTokens: z
+    .int()
+    .min(1)
+    .default(700)
+    .describe('Sampling stops here; such a completion counts as clipped.'),
 })
 export type ModelSection = z.infer<typeof ModelSection>
 
 /** How prompts are worded. */
 export const PromptsSection = z
   .strictObject({
-    examples: z.union([z.literal(0), z.literal(1)]).default(0).describe('Worked examples in each prompt.'),
+    examples: z
+      .union([z.literal(0), z.literal(1)])
+      .default(0)
+      .describe('Worked examples in each prompt.'),
   })
   .prefault({})
 export type PromptsSection = z.infer<typeof PromptsSection>
@@ -92,7 +108,10 @@ export const GrpoSection = z
       .default('group')
       .describe('Divide advantages by the deviation of the group, of the batch, or by nothing.'),
     stdFloor: z.number().min(0).default(0).describe('Smallest deviation that is divided by, in reward units.'),
-    perComponent: z.boolean().default(false).describe('Normalise each reward component by itself, then sum and whiten.'),
+    perComponent: z
+      .boolean()
+      .default(false)
+      .describe('Normalise each reward component by itself, then sum and whiten.'),
     importanceBounds: z
       .tuple([z.number().positive(), z.number().positive()])
       .nullable()
@@ -143,11 +162,27 @@ export const WorkerSection = z
   .discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('spawn').optional().default('spawn'),
-      python: z.string().min(1).nullable().default(null).describe('Interpreter; null: the one that set-up made (.venv).'),
-      threads: z.union([z.literal('auto'), z.int().min(1)]).default('auto').describe('OpenMP threads.'),
-      dtype: z.enum(['auto', 'float32', 'bfloat16']).default('auto').describe('auto: bfloat16 on a GPU, float32 on a CPU.'),
+      python: z
+        .string()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe('Interpreter; null: the one that set-up made (.venv).'),
+      threads: z
+        .union([z.literal('auto'), z.int().min(1)])
+        .default('auto')
+        .describe('OpenMP threads.'),
+      dtype: z
+        .enum(['auto', 'float32', 'bfloat16'])
+        .default('auto')
+        .describe('auto: bfloat16 on a GPU, float32 on a CPU.'),
       device: z.enum(['auto', 'cpu', 'cuda']).default('auto').describe('auto: a CUDA GPU where there is one.'),
-      memoryFraction: z.number().positive().max(1).default(0.35).describe('Share of GPU memory that the worker may use.'),
+      memoryFraction: z
+        .number()
+        .positive()
+        .max(1)
+        .default(0.35)
+        .describe('Share of GPU memory that the worker may use.'),
       tokenBudget: z.int().min(1).default(4096).describe('Tokens of one packed micro-batch; speed and memory only.'),
       startTimeoutSeconds: z.number().positive().default(600).describe('How long loading the model may take.'),
       requestTimeoutSeconds: z.number().positive().default(1800).describe('Deadline of one update.'),
@@ -190,7 +225,9 @@ export const TrainerConfig = z.strictObject(trainerSections)
 export type TrainerConfig = z.infer<typeof TrainerConfig>
 
 /** lr·alpha, which alone fixes the size of the first Adam step of an adapter, and the range that is known to train large models. */
-export const learningPressure = (config: Pick<TrainerConfig, 'lora' | 'optimizer'>): { value: number; low: number; high: number } => ({
+export const learningPressure = (
+  config: Pick<TrainerConfig, 'lora' | 'optimizer'>,
+): { value: number; low: number; high: number } => ({
   value: config.optimizer.learningRate * config.lora.alpha,
   low: 3e-4,
   high: 5e-3,

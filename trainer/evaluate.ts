@@ -39,9 +39,25 @@ export const chooseHeldout = (heldout: readonly BoundPrompt[], count: number): B
 }
 
 /** Samples and scores every prompt with one policy, in the order of the prompts. */
-const samplesOf = async (request: EvaluationRequest, policy: Policy, onPrompt: () => void): Promise<EvaluationSample[]> => {
+const samplesOf = async (
+  request: EvaluationRequest,
+  policy: Policy,
+  onPrompt: () => void,
+): Promise<EvaluationSample[]> => {
   const { sampler, scorer, prompts, samples: groupSize, maxTokens, temperature, concurrency, signal } = request
-  const generate = { sampler, policy, prompts, step: 0, stage: `eval/${request.name}`, runSeed: request.seed, groupSize, maxTokens, temperature, concurrency, signal }
+  const generate = {
+    sampler,
+    policy,
+    prompts,
+    step: 0,
+    stage: `eval/${request.name}`,
+    runSeed: request.seed,
+    groupSize,
+    maxTokens,
+    temperature,
+    concurrency,
+    signal,
+  }
   const groups = await generateGroups(generate, async (group, bound) => {
     const { assessments } = await scoreGroup(scorer, bound, group)
     onPrompt()
@@ -49,7 +65,17 @@ const samplesOf = async (request: EvaluationRequest, policy: Policy, onPrompt: (
       const assessment = assessments[i]
       if (assessment === undefined) return []
       const exactlyRight = isExactlyRight(bound.prompt, completion.text)
-      return [{ promptId: group.promptId, node: group.node, policyName: policy.name, seed: group.seed, completion, ...assessment, exactlyRight }]
+      return [
+        {
+          promptId: group.promptId,
+          node: group.node,
+          policyName: policy.name,
+          seed: group.seed,
+          completion,
+          ...assessment,
+          exactlyRight,
+        },
+      ]
     })
   })
   return groups.flat()
@@ -61,7 +87,9 @@ function* linesOf(samples: readonly EvaluationSample[]): Generator<string> {
 
 /** Identity of a set of prompts, whatever their order. */
 export const promptSetHash = (prompts: readonly BoundPrompt[]): string =>
-  createHash('sha256').update(JSON.stringify(prompts.map(({ prompt }) => prompt.id).toSorted())).digest('hex')
+  createHash('sha256')
+    .update(JSON.stringify(prompts.map(({ prompt }) => prompt.id).toSorted()))
+    .digest('hex')
 
 /**
  * Compares the base model with a trained policy: the same held-out prompts, decoding settings and seeds, the same scorer.

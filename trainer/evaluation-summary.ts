@@ -15,7 +15,9 @@ const scoresOf = (samples: readonly EvaluationSample[]): EvaluationScores => {
     unscored: samples.length - scored.length,
     reward: meanOrNull(scored.map(({ total }) => total)),
     judge: meanOrNull(samples.flatMap(({ verdict }) => (verdict === null ? [] : [verdict.score]))),
-    components: Object.fromEntries(names.map((name) => [name, mean(scored.map(({ components }) => components[name]?.weighted ?? 0))])),
+    components: Object.fromEntries(
+      names.map((name) => [name, mean(scored.map(({ components }) => components[name]?.weighted ?? 0))]),
+    ),
     exactlyRight: share(samples.flatMap(({ exactlyRight }) => (exactlyRight === null ? [] : [exactlyRight]))),
     truncated: share(samples.map(({ completion }) => completion.finishReason === 'length')),
     meanTokens: meanOrNull(samples.map(({ completion }) => completion.tokenIds.length)),
@@ -51,7 +53,8 @@ const compare = (base: readonly EvaluationSample[], trained: readonly Evaluation
   }
 }
 
-const ofNode = (samples: readonly EvaluationSample[], node: NodeId): EvaluationSample[] => samples.filter((sample) => sample.node === node)
+const ofNode = (samples: readonly EvaluationSample[], node: NodeId): EvaluationSample[] =>
+  samples.filter((sample) => sample.node === node)
 
 /** The comparison over all prompts and per node. Pure. */
 export const compareSamples = (
@@ -59,5 +62,8 @@ export const compareSamples = (
   trained: readonly EvaluationSample[],
 ): { all: EvaluationRow; nodes: Partial<Record<NodeId, EvaluationRow>> } => {
   const present = nodeIds.filter((node) => base.some((sample) => sample.node === node))
-  return { all: compare(base, trained), nodes: Object.fromEntries(present.map((node) => [node, compare(ofNode(base, node), ofNode(trained, node))])) }
+  return {
+    all: compare(base, trained),
+    nodes: Object.fromEntries(present.map((node) => [node, compare(ofNode(base, node), ofNode(trained, node))])),
+  }
 }

@@ -26,12 +26,22 @@ const line = (name: string, { base, trained, improved, equal, worse, improvedSha
 /** Columns as wide as their widest cell; first one left-aligned, others right. */
 const align = (rows: readonly (readonly Cell[])[]): string => {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
-  const pad = (cell: Cell, column: number): string => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))
+  const pad = (cell: Cell, column: number): string =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n')
 }
 
 const nodeTable = (summary: EvaluationSummary): string => {
-  const header = ['node', 'prompts', 'R base → trained', 'change', 'improved (up/same/down)', 'judge', 'exactly right', 'cut at limit']
+  const header = [
+    'node',
+    'prompts',
+    'R base → trained',
+    'change',
+    'improved (up/same/down)',
+    'judge',
+    'exactly right',
+    'cut at limit',
+  ]
   const nodes = nodeIds.flatMap((node) => {
     const row = summary.nodes[node]
     return row === undefined ? [] : [line(`${node} ${nodeContracts[node].tag}`, row)]

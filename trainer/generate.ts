@@ -26,10 +26,17 @@ export interface GenerateRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-const generateOne = async (request: GenerateRequest, { prompt, tokenIds }: BoundPrompt, signal: AbortSignal): Promise<RolloutGroup> => {
+const generateOne = async (
+  request: GenerateRequest,
+  { prompt, tokenIds }: BoundPrompt,
+  signal: AbortSignal,
+): Promise<RolloutGroup> => {
   const { sampler, policy, step, groupSize: count, maxTokens, temperature } = request
   const seed = promptSeed(request.runSeed, request.stage, prompt.id)
-  const completions = await sampler.sample({ policy: policy.name, promptTokenIds: tokenIds, count, maxTokens, temperature, seed }, signal)
+  const completions = await sampler.sample(
+    { policy: policy.name, promptTokenIds: tokenIds, count, maxTokens, temperature, seed },
+    signal,
+  )
   return {
     promptId: prompt.id,
     node: prompt.node,

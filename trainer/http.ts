@@ -31,7 +31,8 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
   const payload = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body))
   const headers: Record<string, string | number> = { accept: 'application/json, text/plain' }
   if (request.token !== undefined) headers['authorization'] = `Bearer ${request.token}`
-  if (payload !== undefined) Object.assign(headers, { 'content-type': 'application/json', 'content-length': payload.length })
+  if (payload !== undefined)
+    Object.assign(headers, { 'content-type': 'application/json', 'content-length': payload.length })
   const open = request.url.startsWith('https:') ? httpsRequest : httpRequest
   try {
     return await new Promise<HttpReply>((resolve, reject) => {
@@ -39,7 +40,9 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
         const chunks: Buffer[] = []
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
         incoming.on('error', reject)
-        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }))
+        incoming.on('end', () =>
+          resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        )
       })
       outgoing.on('error', reject)
       outgoing.end(payload)
@@ -64,7 +67,8 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Reads the message and type of an error body: OpenAI's `{"error": {…}}`, `{"error": "text"}`, `{"detail": …}`, or plain text.
@@ -78,7 +82,8 @@ export const readError = (reply: HttpReply): { readonly message: string; readonl
   }
   if (typeof error === 'string') return { message: error, type: undefined }
   const detail = isRecord(body) ? body['detail'] : undefined
-  if (detail !== undefined) return { message: typeof detail === 'string' ? detail : JSON.stringify(detail), type: undefined }
+  if (detail !== undefined)
+    return { message: typeof detail === 'string' ? detail : JSON.stringify(detail), type: undefined }
   const text = reply.text.trim().slice(0, 500)
   return { message: text === '' ? `HTTP status ${reply.status} without a body` : text, type: undefined }
 }

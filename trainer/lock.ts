@@ -15,7 +15,8 @@ type Holder = z.infer<typeof Holder>
  */
 export const processStart = (pid: number): string | undefined => {
   try {
-    if (process.platform !== 'linux') return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+    if (process.platform !== 'linux')
+      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The command may hold spaces and parentheses: fields are counted from after the last one. Field 22 is the start.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]

@@ -43,7 +43,10 @@ const stopwatch = (): (() => number) => {
 }
 
 /** Samples all groups of a step; each is scored as soon as it arrives, beside the sampling of the others. */
-const sampleAndScore = async (context: LoopContext, state: LoopState): Promise<{ groups: AssessedGroup[]; sample: number; score: number }> => {
+const sampleAndScore = async (
+  context: LoopContext,
+  state: LoopState,
+): Promise<{ groups: AssessedGroup[]; sample: number; score: number }> => {
   const { config, sampler, scorer, signal } = context
   const started = performance.now()
   let sampled = started
@@ -83,15 +86,22 @@ const update = async (context: LoopContext, batch: UpdateBatch): Promise<UpdateR
 const requireSound = (result: UpdateResult, mismatchLimit: number): void => {
   const { low, high, region } = result.clipRatio
   if (low !== 0 || high !== 0 || region !== 0) {
-    throw new PipelineError('worker', `step ${result.step}: ${low} / ${high} of the ratios were clipped in the only update of a batch; it must be none`)
+    throw new PipelineError(
+      'worker',
+      `step ${result.step}: ${low} / ${high} of the ratios were clipped in the only update of a batch; it must be none`,
+    )
   }
   if (result.fromVersion === 0 && result.kl !== 0) {
-    throw new PipelineError('worker', `the KL to the base model is ${result.kl} before the first update; it must be exactly 0`)
+    throw new PipelineError(
+      'worker',
+      `the KL to the base model is ${result.kl} before the first update; it must be exactly 0`,
+    )
   }
   if (!(result.mismatch.meanAbs <= mismatchLimit)) {
     const text = `step ${result.step}: log-probs of sampler and worker differ by ${result.mismatch.meanAbs.toFixed(4)} nats a token on average (limit ${mismatchLimit})`
     throw new PipelineError('sampler', text, {
-      remedy: 'A wrong adapter, another chat template or other sampling settings are likelier than rounding. sampling.mismatchLimit sets the limit.',
+      remedy:
+        'A wrong adapter, another chat template or other sampling settings are likelier than rounding. sampling.mismatchLimit sets the limit.',
     })
   }
 }
@@ -100,7 +110,10 @@ const requireSound = (result: UpdateResult, mismatchLimit: number): void => {
  * One step: sample, score, advantages, update, publish, record. Gives the state after it. A step whose groups all have no
  * spread changes no weights and is recorded as such.
  */
-export const trainStep = async (context: LoopContext, state: LoopState): Promise<{ state: LoopState; metrics: StepMetrics }> => {
+export const trainStep = async (
+  context: LoopContext,
+  state: LoopState,
+): Promise<{ state: LoopState; metrics: StepMetrics }> => {
   const { config, recorder, publisher } = context
   const step = state.nextStep
   const total = stopwatch()
@@ -110,8 +123,18 @@ export const trainStep = async (context: LoopContext, state: LoopState): Promise
   lap()
   const advantages = groupAdvantages(groups.map(toScoredGroup), config.grpo)
   recorder.rollouts(step, groups, advantages)
-  const header = { runId: context.runId, step, fromVersion: state.policyVersion, tokenBudget: config.worker.tokenBudget, loss: lossConfig(config.grpo, config.model) }
-  const batch = packBatch(header, groups.map(({ group }) => group), advantages)
+  const header = {
+    runId: context.runId,
+    step,
+    fromVersion: state.policyVersion,
+    tokenBudget: config.worker.tokenBudget,
+    loss: lossConfig(config.grpo, config.model),
+  }
+  const batch = packBatch(
+    header,
+    groups.map(({ group }) => group),
+    advantages,
+  )
   lap()
   const result = batch === null ? null : await update(context, batch)
   if (batch !== null && result !== null) recorder.update(batch, result)
@@ -122,7 +145,13 @@ export const trainStep = async (context: LoopContext, state: LoopState): Promise
   const next = nextState(state, groups, published)
   await recorder.settle()
   const spent = total()
-  const times: StepTimes = { sample, score, update: updating, publish: publishing, other: spent - sample - score - updating - publishing }
+  const times: StepTimes = {
+    sample,
+    score,
+    update: updating,
+    publish: publishing,
+    other: spent - sample - score - updating - publishing,
+  }
   const metrics = summariseStep({
     step,
     attempt: context.attempt,
@@ -147,7 +176,12 @@ const toScoredGroup = ({ group, assessments }: AssessedGroup) => ({
 })
 
 const nextState = (state: LoopState, groups: readonly AssessedGroup[], published: Published | null): LoopState => {
-  const tokens = groups.flatMap(({ group }) => group.completions).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
-  const moved = published === null ? {} : { policyVersion: published.policy.version, policyName: published.policy.name, adapter: published.directory }
+  const tokens = groups
+    .flatMap(({ group }) => group.completions)
+    .reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
+  const moved =
+    published === null
+      ? {}
+      : { policyVersion: published.policy.version, policyName: published.policy.name, adapter: published.directory }
   return { ...state, ...moved, nextStep: state.nextStep + 1, totalTokens: state.totalTokens + tokens }
 }

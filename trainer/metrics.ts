@@ -75,7 +75,9 @@ export const varianceShares = (groups: readonly AssessedGroup[]): Record<string,
       }
     }
   }
-  return variance === 0 ? {} : Object.fromEntries(Object.entries(shares).map(([name, value]) => [name, value / variance]))
+  return variance === 0
+    ? {}
+    : Object.fromEntries(Object.entries(shares).map(([name, value]) => [name, value / variance]))
 }
 
 /** Groups without a gradient: in all, by node, and by reason. */
@@ -102,7 +104,8 @@ const completionStats = (groups: readonly AssessedGroup[]): Values => {
     'completions/mean_length': meanOrNull(lengths),
     'completions/min_length': Math.min(...lengths),
     'completions/max_length': Math.max(...lengths),
-    'completions/clipped_ratio': completions.filter(({ finishReason }) => finishReason === 'length').length / completions.length,
+    'completions/clipped_ratio':
+      completions.filter(({ finishReason }) => finishReason === 'length').length / completions.length,
     'completions/unscored': assessments.filter(({ score }) => score.kind === 'unscored').length,
     'judge/calls': verdicts.filter(({ cached }) => !cached).length,
     'judge/cached': verdicts.filter(({ cached }) => cached).length,
@@ -131,12 +134,16 @@ const updateStats = (update: UpdateResult | null): Values =>
 
 /** JSON has no NaN and no infinity: such a value is written as null. */
 const finite = (values: Values): Values =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, value !== null && Number.isFinite(value) ? value : null]))
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, value !== null && Number.isFinite(value) ? value : null]),
+  )
 
 /** One line of metrics.jsonl from everything that a step produced. Pure. */
 export const summariseStep = (outcome: StepOutcome): StepMetrics => {
   const { step, attempt, at, fromVersion, version, groups, times } = outcome
-  const shares = Object.entries(varianceShares(groups)).map(([name, share]) => [`variance_share/${name}`, share] as const)
+  const shares = Object.entries(varianceShares(groups)).map(
+    ([name, share]) => [`variance_share/${name}`, share] as const,
+  )
   const timing = Object.entries(times).map(([name, seconds]) => [`time/${name}`, seconds as number] as const)
   return {
     step,

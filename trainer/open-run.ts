@@ -80,9 +80,19 @@ export const settleMeta = async (request: MetaRequest): Promise<void> => {
     id: run.id,
     createdAt: new Date().toISOString(),
     seed,
-    versions: { 'drift-grpo': await packageVersion(), node: process.versions.node, platform: `${process.platform}-${process.arch}`, ...info.versions },
+    versions: {
+      'drift-grpo': await packageVersion(),
+      node: process.versions.node,
+      platform: `${process.platform}-${process.arch}`,
+      ...info.versions,
+    },
     model: { path, hash: modelHash, architecture, parameters, dtype, device },
-    pool: { hash: poolHash(request.pool), train: bound.train.length, heldout: bound.heldout.length, refused: [...bound.refused] },
+    pool: {
+      hash: poolHash(request.pool),
+      train: bound.train.length,
+      heldout: bound.heldout.length,
+      refused: [...bound.refused],
+    },
     judge,
     rewardMaximum,
   }
@@ -92,5 +102,8 @@ export const settleMeta = async (request: MetaRequest): Promise<void> => {
 /** Refuses lengths that the model has no positions for, before anything is sampled. */
 export const requireContext = (info: LearnerInfo, promptTokens: number, completionTokens: number): void => {
   if (promptTokens + completionTokens <= info.maxContext) return
-  throw new PipelineError('config', `model.maxPromptTokens + model.maxCompletionTokens is ${promptTokens + completionTokens}; the worker's context has ${info.maxContext} tokens`)
+  throw new PipelineError(
+    'config',
+    `model.maxPromptTokens + model.maxCompletionTokens is ${promptTokens + completionTokens}; the worker's context has ${info.maxContext} tokens`,
+  )
 }

@@ -36,7 +36,8 @@ export const packBatch = (
 ): UpdateBatch | null => {
   const packed = groups.flatMap((group, i) => {
     const own = advantages[i]
-    if (own?.promptId !== group.promptId) throw new Error(`advantages of ${own?.promptId ?? 'nothing'} at the place of group ${group.promptId}`)
+    if (own?.promptId !== group.promptId)
+      throw new Error(`advantages of ${own?.promptId ?? 'nothing'} at the place of group ${group.promptId}`)
     return own.skipped === null ? [withAdvantage(group, own)] : []
   })
   return packed.length === 0 ? null : { ...header, groups: packed }

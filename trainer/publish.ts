@@ -68,7 +68,10 @@ export class Publisher {
     const measuring = this.#measure(signal)
     const adapter = await this.#options.learner.saveAdapter(directory, signal)
     if (adapter.version !== version) {
-      throw new PipelineError('worker', `asked for the adapter of version ${version}, the worker saved version ${adapter.version}`)
+      throw new PipelineError(
+        'worker',
+        `asked for the adapter of version ${version}, the worker saved version ${adapter.version}`,
+      )
     }
     const policy = { version, name: `policy-${this.#options.runId}-${part}${padded(version)}` }
     const report = await this.deliver(policy, adapter, signal, measuring)
@@ -78,7 +81,12 @@ export class Publisher {
   }
 
   /** Loads a stored adapter of the worker's current version under a name that was never used, and verifies it. */
-  async deliver(policy: Policy, adapter: AdapterRef, signal?: AbortSignal, measuring?: Promise<Logprobs>): Promise<CanaryReport> {
+  async deliver(
+    policy: Policy,
+    adapter: AdapterRef,
+    signal?: AbortSignal,
+    measuring?: Promise<Logprobs>,
+  ): Promise<CanaryReport> {
     const trained = measuring ?? this.#measure(signal)
     await this.#options.sampler.load(policy.name, adapter, signal)
     // The two checks do not depend on each other; that of the list says more where both fail.

@@ -13,7 +13,8 @@ const setUp = 'Run `npm start` (or `npm run setup`) once: it makes the Python en
 export const pythonPath = (configured: string | null): string => {
   if (configured !== null) return configured
   const path = join(packageRoot(), '.venv', process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python')
-  if (!existsSync(path)) throw new PipelineError('worker', `there is no Python environment at ${path}`, { remedy: setUp })
+  if (!existsSync(path))
+    throw new PipelineError('worker', `there is no Python environment at ${path}`, { remedy: setUp })
   return path
 }
 
@@ -21,15 +22,24 @@ export const pythonPath = (configured: string | null): string => {
 export const checkPython = async (python: string): Promise<void> => {
   let version: string
   try {
-    version = (await run(python, ['-c', 'import sys; print("%d.%d.%d" % sys.version_info[:3])'], { timeout: 60_000 })).stdout.trim()
+    version = (
+      await run(python, ['-c', 'import sys; print("%d.%d.%d" % sys.version_info[:3])'], { timeout: 60_000 })
+    ).stdout.trim()
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    const text = missing ? `Python was not found at ${python}` : `${python} could not be started: ${(error as Error).message}`
-    throw new PipelineError('worker', text, { cause: error, remedy: `Set worker.python to a Python ${oldest.join('.')} or newer. ${setUp}` })
+    const text = missing
+      ? `Python was not found at ${python}`
+      : `${python} could not be started: ${(error as Error).message}`
+    throw new PipelineError('worker', text, {
+      cause: error,
+      remedy: `Set worker.python to a Python ${oldest.join('.')} or newer. ${setUp}`,
+    })
   }
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
-    throw new PipelineError('worker', `${python} is Python ${version}; ${oldest.join('.')} or newer is needed`, { remedy: setUp })
+    throw new PipelineError('worker', `${python} is Python ${version}; ${oldest.join('.')} or newer is needed`, {
+      remedy: setUp,
+    })
   }
 }
 
@@ -39,8 +49,11 @@ export const diagnose = (lines: readonly string[]): string | undefined => {
   const module = /ModuleNotFoundError: No module named '([^']+)'/.exec(text)?.[1]
   if (module !== undefined) return `The Python package ${module} is not installed. ${setUp}`
   if (/ImportError|OSError: .*\.so/.test(text)) return `A Python package does not load. ${setUp}`
-  if (/address already in use/i.test(text)) return 'The port is taken by another program: let the worker choose a free one.'
-  if (/CUDA out of memory|OutOfMemoryError/i.test(text)) return 'The GPU memory is full: free it, or lower worker.memoryFraction.'
-  if (/cannot load a causal language model|has no chat template/.test(text)) return 'Set model.path to a Hugging Face causal LM with a chat template.'
+  if (/address already in use/i.test(text))
+    return 'The port is taken by another program: let the worker choose a free one.'
+  if (/CUDA out of memory|OutOfMemoryError/i.test(text))
+    return 'The GPU memory is full: free it, or lower worker.memoryFraction.'
+  if (/cannot load a causal language model|has no chat template/.test(text))
+    return 'Set model.path to a Hugging Face causal LM with a chat template.'
   return undefined
 }

@@ -29,7 +29,9 @@ export class Recorder {
       const own = advantages[i]
       if (own === undefined) return []
       const verdicts = assessments.map(({ verdict }) => verdict)
-      return [{ attempt: this.#attempt, group, verdicts, scores: assessments.map(({ score }) => score), advantages: own }]
+      return [
+        { attempt: this.#attempt, group, verdicts, scores: assessments.map(({ score }) => score), advantages: own },
+      ]
     })
     const text = records.map((record) => `${JSON.stringify(record)}\n`).join('')
     this.#begin(writeWhole(this.#run.rollouts(step), text))
@@ -38,6 +40,11 @@ export class Recorder {
   /** Begins to write an update with its answer: the request can be sent again as it is. */
   update(batch: UpdateBatch, result: UpdateResult): void {
     this.#begin(writeWhole(this.#run.update(batch.step), `${JSON.stringify({ batch, result })}\n`))
+  }
+
+  /** Begins to write a warning. */
+  warning(message: string): void {
+    this.#begin(this.event('warning', message))
   }
 
   /** Ends a step: all of its files are written before its line in metrics.jsonl says that it happened. */
@@ -80,7 +87,8 @@ export class Recorder {
 }
 
 /** Directory of a state's adapter relative to the run; null at version 0. */
-export const adapterPath = (loop: LoopState | null): string | null => (loop?.adapter == null ? null : `adapters/${loop.adapter}`)
+export const adapterPath = (loop: LoopState | null): string | null =>
+  loop?.adapter == null ? null : `adapters/${loop.adapter}`
 
 const writeWhole = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true })

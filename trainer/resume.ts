@@ -27,8 +27,15 @@ export type Identity = Pick<RunMeta, 'seed' | 'judge'> & { readonly modelHash: s
 /** Throws a PipelineError that names what changed since the run was started, of what is known now. */
 export const requireSame = (meta: RunMeta, now: Partial<Identity>): void => {
   const before: Identity = { seed: meta.seed, judge: meta.judge, modelHash: meta.model.hash, poolHash: meta.pool.hash }
-  const names: Record<keyof Identity, string> = { seed: 'run.seed', judge: 'the judge', modelHash: 'the base model', poolHash: 'the pool' }
-  const changed = (Object.keys(names) as (keyof Identity)[]).filter((key) => now[key] !== undefined && before[key] !== now[key])
+  const names: Record<keyof Identity, string> = {
+    seed: 'run.seed',
+    judge: 'the judge',
+    modelHash: 'the base model',
+    poolHash: 'the pool',
+  }
+  const changed = (Object.keys(names) as (keyof Identity)[]).filter(
+    (key) => now[key] !== undefined && before[key] !== now[key],
+  )
   if (changed.length === 0) return
   const list = changed.map((key) => `${names[key]} (${String(before[key])} then, ${String(now[key])} now)`).join(', ')
   throw new PipelineError('checkpoint', `run ${meta.id} cannot be continued: changed since it was started: ${list}`, {
@@ -37,7 +44,9 @@ export const requireSame = (meta: RunMeta, now: Partial<Identity>): void => {
 }
 
 const lineStep = (record: unknown): number =>
-  typeof record === 'object' && record !== null && 'step' in record && typeof record.step === 'number' ? record.step : -1
+  typeof record === 'object' && record !== null && 'step' in record && typeof record.step === 'number'
+    ? record.step
+    : -1
 
 /** Leaves the lines of completed steps only, in one rename: the steps after them are made again. */
 const cutMetrics = async (path: string, nextStep: number): Promise<void> => {

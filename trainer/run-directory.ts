@@ -157,7 +157,9 @@ export const nextRunId = async (runsDir: string, configName: string, now: Date):
 export const openRunDirectory = async (runsDir: string, id: string): Promise<RunDirectory> => {
   const directory = new RunDirectory(runsDir, id)
   if ((await readdir(directory.root).catch(() => null)) !== null) return directory
-  const known = (await readdir(resolve(runsDir)).catch((): string[] => [])).toSorted((a, b) => (a < b ? -1 : 1)).slice(-5)
+  const known = (await readdir(resolve(runsDir)).catch((): string[] => []))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .slice(-5)
   throw new PipelineError('checkpoint', `there is no run ${id} in ${resolve(runsDir)}`, {
     remedy: known.length === 0 ? 'Start a run first.' : `The newest runs there: ${known.join(', ')}.`,
   })

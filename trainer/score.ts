@@ -15,9 +15,15 @@ const aborted: Assessment = {
 }
 
 /** Scores all completions of a group side by side; each keeps its index. One that cannot be scored is unscored, with a reason. */
-export const scoreGroup = async (scorer: Scorer, { prompt }: BoundPrompt, group: RolloutGroup): Promise<AssessedGroup> => {
+export const scoreGroup = async (
+  scorer: Scorer,
+  { prompt }: BoundPrompt,
+  group: RolloutGroup,
+): Promise<AssessedGroup> => {
   const assessments = await Promise.all(
-    group.completions.map(async ({ text, finishReason }) => (finishReason === 'abort' ? aborted : await scorer.assess(prompt, text))),
+    group.completions.map(async ({ text, finishReason }) =>
+      finishReason === 'abort' ? aborted : await scorer.assess(prompt, text),
+    ),
   )
   return { group, assessments }
 }

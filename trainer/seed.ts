@@ -8,6 +8,8 @@ const spacing = 256
  * prompt's id, so that a resumed run samples what an uninterrupted one would have. A multiple of 256 below 2^31.
  */
 export const promptSeed = (runSeed: number, stage: number | string, promptId: string): number => {
-  const digest = createHash('sha256').update(JSON.stringify([runSeed, stage, promptId])).digest()
+  const digest = createHash('sha256')
+    .update(JSON.stringify([runSeed, stage, promptId]))
+    .digest()
   return (digest.readUInt32BE(0) >>> 1) & ~(spacing - 1)
 }

@@ -49,7 +49,8 @@ const embeddedBase = 'base'
 
 const readToken = (name: string, env: NodeJS.ProcessEnv, key: string): string => {
   const token = env[name]
-  if (token === undefined || token === '') throw new PipelineError('config', `${key}: the environment variable ${name} is not set`)
+  if (token === undefined || token === '')
+    throw new PipelineError('config', `${key}: the environment variable ${name} is not set`)
   return token
 }
 
@@ -72,9 +73,18 @@ const makeSampler = (options: ServiceOptions, worker: WorkerAddress): Sampler =>
   const { server, requestTimeoutSeconds } = options.config.sampling
   const requestTimeoutMs = requestTimeoutSeconds * 1000
   if (server.kind === 'embedded') {
-    return new VllmSampler({ url: worker.url, token: worker.token, gone: worker.gone, baseName: embeddedBase, requestTimeoutMs })
+    return new VllmSampler({
+      url: worker.url,
+      token: worker.token,
+      gone: worker.gone,
+      baseName: embeddedBase,
+      requestTimeoutMs,
+    })
   }
-  const token = server.tokenEnv === null ? undefined : readToken(server.tokenEnv, options.env ?? process.env, 'sampling.server.tokenEnv')
+  const token =
+    server.tokenEnv === null
+      ? undefined
+      : readToken(server.tokenEnv, options.env ?? process.env, 'sampling.server.tokenEnv')
   return new VllmSampler({ url: server.url, token, baseName: server.model, requestTimeoutMs })
 }
 

@@ -18,7 +18,11 @@ export interface StepsRequest {
 const checkpoint = async ({ attempt: { context }, checkpointsDir }: StepsRequest, state: LoopState): Promise<void> => {
   await saveCheckpoint(checkpointsDir, context.learner, state, context.config.run.keepCheckpoints)
   context.publisher.keepNewest()
-  await context.recorder.event('checkpoint', `step ${state.nextStep}, policy version ${state.policyVersion}`, state.nextStep)
+  await context.recorder.event(
+    'checkpoint',
+    `step ${state.nextStep}, policy version ${state.policyVersion}`,
+    state.nextStep,
+  )
 }
 
 /** Runs steps until all are done or somebody wants to stop. The last state is always in a checkpoint. */
@@ -45,5 +49,6 @@ export const runSteps = async (request: StepsRequest): Promise<LoopState> => {
 export const rescue = async (request: StepsRequest, state: LoopState, error: unknown): Promise<void> => {
   if (!(error instanceof PipelineError) || error.boundary === 'worker' || error.boundary === 'checkpoint') return
   const { session } = await request.attempt.context.learner.info()
-  if (session?.runId === state.runId && session.version === state.policyVersion && state.nextStep > 0) await checkpoint(request, state)
+  if (session?.runId === state.runId && session.version === state.policyVersion && state.nextStep > 0)
+    await checkpoint(request, state)
 }

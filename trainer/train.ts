@@ -21,7 +21,12 @@ export interface TrainingOptions {
   /** Null: no judge, and no judge component. */
   readonly judge: Judge | null
   /** What the config was made from; written into a new run. */
-  readonly source: { readonly name: string; readonly text: string | null; readonly values: unknown; readonly provenance: unknown }
+  readonly source: {
+    readonly name: string
+    readonly text: string | null
+    readonly values: unknown
+    readonly provenance: unknown
+  }
   /** Id of a run to continue; null: a new one. */
   readonly resume?: string | null
   /** Aborted: finish the step under way, save a checkpoint, return. */
@@ -65,7 +70,15 @@ interface Session {
 
 export const judgeName = (judge: Judge | null): string => judge?.name ?? 'none'
 
-const evaluateEnd = async ({ options, opened, progress, recorder }: Session, { context, pool }: Attempt, state: LoopState): Promise<EvaluationSummary> => {
+/** Aborted by either wish to stop: for what may be given up at once because no step is under way. */
+const eitherStop = ({ stop, abort }: TrainingOptions): AbortSignal =>
+  AbortSignal.any([stop, abort].filter((signal) => signal !== undefined))
+
+const evaluateEnd = async (
+  { options, opened, progress, recorder }: Session,
+  { context, pool }: Attempt,
+  state: LoopState,
+): Promise<EvaluationSummary> => {
   const { config } = context
   await recorder.status('evaluating', state)
   const summary = await evaluate({
@@ -81,10 +94,12 @@ const evaluateEnd = async ({ options, opened, progress, recorder }: Session, { c
     temperature: config.sampling.temperature,
     seed: config.run.seed,
     concurrency: config.sampling.concurrency,
-    signal: AbortSignal.any([options.stop, options.abort].filter((signal) => signal !== undefined)),
+    signal: eitherStop(options),
     onProgress: (done, total) => progress.status(`evaluating base and trained model: ${done}/${total}`),
   })
-  const [before, after] = [summary.all.base.reward, summary.all.trained.reward].map((reward) => reward?.toFixed(3) ?? '-')
+  const [before, after] = [summary.all.base.reward, summary.all.trained.reward].map(
+    (reward) => reward?.toFixed(3) ?? '-',
+  )
   await recorder.event('evaluation', `final: R ${before} → ${after}`, state.nextStep)
   return summary
 }
@@ -95,22 +110,26 @@ const stepAndEvaluate = async (session: Session, attempt: Attempt, request: Step
   const state = await runSteps(request)
   if (state.nextStep < run.steps) return { kind: 'stopped', evaluation: null, state }
   const wanted = evaluation.atEnd && attempt.pool.heldout.length > 0
-  try {
-    return { kind: 'finished', evaluation: wanted ? await evaluateEnd(session, attempt, state) : null, state }
-  } catch (error) {
-    const { stop, abort } = session.options
-    // The steps are all saved: a stop only gives up the evaluation, which a resume makes.
-    if (stop?.aborted === true && abort?.aborted !== true && error === stop.reason) return { kind: 'stopped', evaluation: null, state }
-    throw error
-  }
+  return { kind: 'finished', evaluation: wanted ? await evaluateEnd(session, attempt, state) : null, state }
 }
 
 /** Everything that needs the services. */
 const train = async (session: Session, services: Services): Promise<Ending> => {
   const { options, opened, recorder, progress } = session
-  const { config, pool, judge, stop, abort: signal } = options
+  const { config, pool, judge, stop, abort } = options
   const scorer = createScorer(config.rewards, judge)
-  const attempt = await startAttempt({ config, pool, scorer, judgeName: judgeName(judge), opened, services, recorder, progress, signal })
+  const attempt = await startAttempt({
+    config,
+    pool,
+    scorer,
+    judgeName: judgeName(judge),
+    opened,
+    services,
+    recorder,
+    progress,
+    starting: eitherStop(options),
+    stepping: abort,
+  })
   session.state = attempt.state
   options.onStart?.()
   const onStep = (state: LoopState): void => void (session.state = state)
@@ -119,7 +138,7 @@ const train = async (session: Session, services: Services): Promise<Ending> => {
     return await stepAndEvaluate(session, attempt, request)
   } catch (error) {
     await recorder.settle()
-    if (signal?.aborted === true) throw error
+    if (abort?.aborted === true) throw error
     // The failure itself is what has to be reported; that it also cost the steps since the last checkpoint is a note.
     await rescue(request, session.state, error).catch((second: unknown) =>
       recorder.event('warning', `no checkpoint could be made after the failure: ${(second as Error).message}`),
@@ -129,7 +148,8 @@ const train = async (session: Session, services: Services): Promise<Ending> => {
 }
 
 const withServices = async (session: Session): Promise<Ending> => {
-  const { config, cwd, abort: signal } = session.options
+  const { config, cwd } = session.options
+  const signal = eitherStop(session.options)
   session.progress.status('starting the worker and loading the model')
   const services = await openServices({ config, run: session.opened.run, cwd: cwd ?? process.cwd(), signal })
   try {
@@ -139,14 +159,24 @@ const withServices = async (session: Session): Promise<Ending> => {
   }
 }
 
-/** An abort ends in an outcome; anything else is recorded and goes up. */
+const endings = {
+  aborted: 'ended at once; a step that was under way is made again',
+  stopped: 'stopped while no step was under way',
+} as const
+
+/**
+ * A wish to stop ends in an outcome; anything else is recorded and goes up. A polite stop arrives here only while no step
+ * is under way: the run then is where its newest checkpoint is.
+ */
 const afterFailure = async ({ options, opened, recorder, state }: Session, error: unknown): Promise<Ending> => {
-  const aborted = options.abort?.aborted === true
-  const message = aborted ? 'stopped at once' : (error as Error).message
-  await recorder.status(aborted ? 'aborted' : 'failed', state, message)
-  await recorder.event(aborted ? 'stopped' : 'failed', message, state?.nextStep ?? null)
-  if (!aborted) throw error
-  return { kind: 'aborted', evaluation: null, state: await findCheckpoint(opened.run.checkpoints) }
+  const { stop, abort } = options
+  const stopped = stop?.aborted === true && error === stop.reason
+  const kind = abort?.aborted === true ? 'aborted' : stopped ? 'stopped' : 'failed'
+  const message = kind === 'failed' ? (error as Error).message : endings[kind]
+  await recorder.status(kind, state, message)
+  await recorder.event(kind === 'failed' ? 'failed' : 'stopped', message, state?.nextStep ?? null)
+  if (kind === 'failed') throw error
+  return { kind, evaluation: null, state: await findCheckpoint(opened.run.checkpoints) }
 }
 
 /**
@@ -156,7 +186,13 @@ const afterFailure = async ({ options, opened, recorder, state }: Session, error
 export const runTraining = async (options: TrainingOptions): Promise<TrainingOutcome> => {
   const { config, source, pool, judge } = options
   const sources = { configText: source.text, values: source.values, provenance: source.provenance, pool }
-  const opened = await openRun({ section: config.run, configName: source.name, resume: options.resume ?? null, sources, judge: judgeName(judge) })
+  const opened = await openRun({
+    section: config.run,
+    configName: source.name,
+    resume: options.resume ?? null,
+    sources,
+    judge: judgeName(judge),
+  })
   const recorder = new Recorder(opened.run, opened.attempt, config.run.steps)
   const progress = createProgress(options.progress ?? process.stderr)
   const session: Session = { options, opened, recorder, progress, state: opened.checkpoint }
@@ -164,7 +200,11 @@ export const runTraining = async (options: TrainingOptions): Promise<TrainingOut
     await recorder.status('starting', opened.checkpoint)
     const ending = await withServices(session)
     await recorder.status(ending.kind, ending.state)
-    await recorder.event(ending.kind === 'finished' ? 'finished' : 'stopped', `after step ${ending.state?.nextStep ?? 0}`, ending.state?.nextStep ?? 0)
+    await recorder.event(
+      ending.kind === 'finished' ? 'finished' : 'stopped',
+      `after step ${ending.state?.nextStep ?? 0}`,
+      ending.state?.nextStep ?? 0,
+    )
     return outcome(session, ending)
   } catch (error) {
     return outcome(session, await afterFailure(session, error))

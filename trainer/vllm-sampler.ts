@@ -34,15 +34,31 @@ const TokenScores = z.array(z.record(z.string(), z.object({ logprob: z.number() 
 const PromptLogprobs = z.object({ choices: z.array(z.object({ index: z.int(), prompt_logprobs: TokenScores })) })
 
 /** Every field that a model repository's own generation settings could otherwise fill in. */
-const untruncated = { top_p: 1, top_k: 0, min_p: 0, repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 } as const
+const untruncated = {
+  top_p: 1,
+  top_k: 0,
+  min_p: 0,
+  repetition_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+} as const
 
 const toCompletion = (choice: z.infer<typeof Choice>): Completion => {
   const { token_ids: tokenIds, logprobs } = choice
   if (tokenIds.length !== logprobs.token_logprobs.length) {
-    throw new PipelineError('sampler', `a completion came back with ${tokenIds.length} tokens and ${logprobs.token_logprobs.length} log-probs`)
+    throw new PipelineError(
+      'sampler',
+      `a completion came back with ${tokenIds.length} tokens and ${logprobs.token_logprobs.length} log-probs`,
+    )
   }
   const known = FinishReason.safeParse(choice.finish_reason)
-  return { index: choice.index, text: choice.text, tokenIds, logprobs: logprobs.token_logprobs, finishReason: known.data ?? 'abort' }
+  return {
+    index: choice.index,
+    text: choice.text,
+    tokenIds,
+    logprobs: logprobs.token_logprobs,
+    finishReason: known.data ?? 'abort',
+  }
 }
 
 /** The log-prob of each token but the first: entries are keyed by token id, one for each token of the prompt. */
@@ -100,14 +116,30 @@ export class VllmSampler implements Sampler {
     const { choices } = this.#read(Completions, await this.#complete(request.policy, body, what, signal), what)
     const completions = choices.map(toCompletion).toSorted((a, b) => a.index - b.index)
     if (completions.length !== request.count || completions.some(({ index }, i) => index !== i)) {
-      throw new PipelineError('sampler', `${what}: asked for ${request.count} completions, got indices ${completions.map((c) => c.index).join(', ')}`)
+      throw new PipelineError(
+        'sampler',
+        `${what}: asked for ${request.count} completions, got indices ${completions.map((c) => c.index).join(', ')}`,
+      )
     }
     return completions
   }
 
-  async tokenLogprobs(policy: string, sequences: readonly (readonly number[])[], signal?: AbortSignal): Promise<number[][]> {
+  async tokenLogprobs(
+    policy: string,
+    sequences: readonly (readonly number[])[],
+    signal?: AbortSignal,
+  ): Promise<number[][]> {
     const what = `scoring tokens by ${policy}`
-    const body = { model: policy, prompt: sequences, n: 1, max_tokens: 1, temperature: 0, ...untruncated, prompt_logprobs: 0, stream: false }
+    const body = {
+      model: policy,
+      prompt: sequences,
+      n: 1,
+      max_tokens: 1,
+      temperature: 0,
+      ...untruncated,
+      prompt_logprobs: 0,
+      stream: false,
+    }
     const { choices } = this.#read(PromptLogprobs, await this.#complete(policy, body, what, signal), what)
     const inOrder = choices.toSorted((a, b) => a.index - b.index)
     return sequences.map((tokenIds, i) => readScores(tokenIds, inOrder[i]?.prompt_logprobs ?? [], what))
@@ -115,10 +147,16 @@ export class VllmSampler implements Sampler {
 
   async load(policy: string, adapter: AdapterRef, signal?: AbortSignal): Promise<void> {
     try {
-      await this.#post('/v1/load_lora_adapter', { lora_name: policy, lora_path: adapter.location }, `loading adapter ${policy}`, signal)
+      await this.#post(
+        '/v1/load_lora_adapter',
+        { lora_name: policy, lora_path: adapter.location },
+        `loading adapter ${policy}`,
+        signal,
+      )
     } catch (error) {
       // The reply of an earlier try may have been lost: the same name from the same place is what was asked for.
-      const cards = error instanceof PipelineError && error.message.includes('already been loaded') ? await this.#cards(signal) : []
+      const cards =
+        error instanceof PipelineError && error.message.includes('already been loaded') ? await this.#cards(signal) : []
       if (!cards.some((card) => card.id === policy && card.root === adapter.location)) throw error
     }
     this.#loaded.set(policy, adapter)
@@ -166,12 +204,22 @@ export class VllmSampler implements Sampler {
     let reply: HttpReply
     try {
       const signal = signals.length === 0 ? undefined : AbortSignal.any(signals)
-      reply = await exchange({ method: call.method, url: `${url.replace(/\/$/, '')}${call.route}`, body: call.body, token, timeoutMs, signal })
+      reply = await exchange({
+        method: call.method,
+        url: `${url.replace(/\/$/, '')}${call.route}`,
+        body: call.body,
+        token,
+        timeoutMs,
+        signal,
+      })
     } catch (error) {
       if (gone?.aborted === true || call.signal?.aborted === true) throw error
       const late = error instanceof Error && error.name === 'TimeoutError'
       const text = late ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message
-      throw new PipelineError('sampler', `${call.what} failed: ${text}`, { retryable: isTransient(error), cause: error })
+      throw new PipelineError('sampler', `${call.what} failed: ${text}`, {
+        retryable: isTransient(error),
+        cause: error,
+      })
     }
     if (!succeeded(reply)) throw failure(call.what, reply)
     return reply
@@ -182,12 +230,18 @@ export class VllmSampler implements Sampler {
     try {
       body = JSON.parse(reply.text)
     } catch (error) {
-      throw new PipelineError('sampler', `${what}: the answer is not JSON: ${reply.text.slice(0, 200)}`, { cause: error })
+      throw new PipelineError('sampler', `${what}: the answer is not JSON: ${reply.text.slice(0, 200)}`, {
+        cause: error,
+      })
     }
     const result = schema.safeParse(body)
     if (result.success) return result.data
     const remedy = 'The server must return token ids and log-probs of sampled tokens (vLLM 0.15 or newer).'
-    throw new PipelineError('sampler', `${what}: the answer has another shape than expected:\n${z.prettifyError(result.error)}`, { remedy })
+    throw new PipelineError(
+      'sampler',
+      `${what}: the answer has another shape than expected:\n${z.prettifyError(result.error)}`,
+      { remedy },
+    )
   }
 }
 
@@ -197,10 +251,16 @@ class MissingPolicy extends PipelineError {}
 const failure = (what: string, reply: HttpReply): PipelineError => {
   const { message } = readError(reply)
   const text = `${what} failed with status ${reply.status}: ${message}`
-  if (reply.status === 404 && / does not exist| cannot be found/.test(message)) return new MissingPolicy('sampler', text)
+  if (reply.status === 404 && / does not exist| cannot be found/.test(message))
+    return new MissingPolicy('sampler', text)
   if (reply.status === 404 && message === 'Not Found') {
-    return new PipelineError('sampler', text, { remedy: 'Start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora.' })
+    return new PipelineError('sampler', text, {
+      remedy: 'Start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora.',
+    })
   }
-  if (reply.status === 401) return new PipelineError('sampler', text, { remedy: 'Give the API key through the variable named in sampling.server.tokenEnv.' })
+  if (reply.status === 401)
+    return new PipelineError('sampler', text, {
+      remedy: 'Give the API key through the variable named in sampling.server.tokenEnv.',
+    })
   return new PipelineError('sampler', text, { retryable: isRetryableStatus(reply.status) })
 }

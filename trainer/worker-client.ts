@@ -35,13 +35,17 @@ const Info = z.object({
 })
 const Session = z.object({ runId: z.string(), version: z.int() })
 const Tokenized = z.object({ prompts: z.array(z.object({ id: z.string(), tokenIds: z.array(z.int()) })) })
-const Logprobs = z.object({ version: z.union([z.int(), z.string()]), items: z.array(z.object({ logprobs: z.array(z.number()) })) })
+const Logprobs = z.object({
+  version: z.union([z.int(), z.string()]),
+  items: z.array(z.object({ logprobs: z.array(z.number()) })),
+})
 const Adapter = z.object({ version: z.int(), path: z.string(), sha256: z.string(), bytes: z.int() })
 const State = z.object({ runId: z.string(), version: z.int() })
 const Saved = z.object({ version: z.int(), path: z.string() })
 
 const remedies: Readonly<Record<string, string>> = {
-  OutOfMemory: 'Lower worker.tokenBudget, sampling.promptsPerStep or the length limits, or raise worker.memoryFraction.',
+  OutOfMemory:
+    'Lower worker.tokenBudget, sampling.promptsPerStep or the length limits, or raise worker.memoryFraction.',
   NonFiniteUpdate: 'Nothing was changed. Lower optimizer.learningRate; the step is in updates/ for inspection.',
   StaleVersion: 'Another client drives this worker, or it was restarted: resume the run from its last checkpoint.',
   Conflict: 'Another run holds this worker, or the name is taken: start a fresh worker.',
@@ -74,14 +78,21 @@ export class WorkerClient implements Learner {
     }
   }
 
-  async tokenize(prompts: readonly { id: string; messages: readonly Message[] }[], signal?: AbortSignal): Promise<number[][]> {
+  async tokenize(
+    prompts: readonly { id: string; messages: readonly Message[] }[],
+    signal?: AbortSignal,
+  ): Promise<number[][]> {
     const ids: number[][] = []
     for (let start = 0; start < prompts.length; start += tokenizeChunk) {
       const chunk = prompts.slice(start, start + tokenizeChunk)
       const reply = await this.#call('POST', '/tokenize', { prompts: chunk }, Tokenized, signal)
       for (const [i, { id }] of chunk.entries()) {
         const answer = reply.prompts[i]
-        if (answer?.id !== id) throw new PipelineError('worker', `/tokenize answered prompt ${answer?.id ?? 'nothing'} at the place of ${id}`)
+        if (answer?.id !== id)
+          throw new PipelineError(
+            'worker',
+            `/tokenize answered prompt ${answer?.id ?? 'nothing'} at the place of ${id}`,
+          )
         ids.push(answer.tokenIds)
       }
     }
@@ -91,15 +102,25 @@ export class WorkerClient implements Learner {
   async update(batch: UpdateBatch, signal?: AbortSignal): Promise<UpdateResult> {
     const result = await this.#call('POST', '/update', batch, UpdateResult, signal)
     if (result.runId !== batch.runId || result.step !== batch.step || result.fromVersion !== batch.fromVersion) {
-      throw new PipelineError('worker', `asked for step ${batch.step} from version ${batch.fromVersion}, the worker answered about step ${result.step} from version ${result.fromVersion}`)
+      throw new PipelineError(
+        'worker',
+        `asked for step ${batch.step} from version ${batch.fromVersion}, the worker answered about step ${result.step} from version ${result.fromVersion}`,
+      )
     }
     return result
   }
 
-  async logprobs(version: 'base' | 'current', items: readonly LogprobItem[], signal?: AbortSignal): Promise<number[][]> {
+  async logprobs(
+    version: 'base' | 'current',
+    items: readonly LogprobItem[],
+    signal?: AbortSignal,
+  ): Promise<number[][]> {
     const reply = await this.#call('POST', '/logprobs', { version, items }, Logprobs, signal)
-    const short = reply.items.length !== items.length || reply.items.some((item, i) => item.logprobs.length !== items[i]?.tokenIds.length)
-    if (short) throw new PipelineError('worker', '/logprobs answered with another number of log-probs than there are tokens')
+    const short =
+      reply.items.length !== items.length ||
+      reply.items.some((item, i) => item.logprobs.length !== items[i]?.tokenIds.length)
+    if (short)
+      throw new PipelineError('worker', '/logprobs answered with another number of log-probs than there are tokens')
     return reply.items.map((item) => item.logprobs)
   }
 
@@ -121,16 +142,38 @@ export class WorkerClient implements Learner {
     return this.#call('POST', '/state/load', { path: join(this.#options.statesDir, location) }, State, signal)
   }
 
-  #call<T>(method: 'GET' | 'POST', route: string, body: unknown, schema: z.ZodType<T>, signal: AbortSignal | undefined): Promise<T> {
-    return withRetry(() => this.#once(method, route, body, schema, signal), { tries: onceOnly.has(route) ? 1 : 3, signal })
+  #call<T>(
+    method: 'GET' | 'POST',
+    route: string,
+    body: unknown,
+    schema: z.ZodType<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    return withRetry(() => this.#once(method, route, body, schema, signal), {
+      tries: onceOnly.has(route) ? 1 : 3,
+      signal,
+    })
   }
 
-  async #once<T>(method: 'GET' | 'POST', route: string, body: unknown, schema: z.ZodType<T>, signal: AbortSignal | undefined): Promise<T> {
+  async #once<T>(
+    method: 'GET' | 'POST',
+    route: string,
+    body: unknown,
+    schema: z.ZodType<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
     const { url, token, requestTimeoutMs, gone } = this.#options
     const signals = [gone, signal].filter((one) => one !== undefined)
     const either = signals.length === 0 ? undefined : AbortSignal.any(signals)
     try {
-      const reply = await exchange({ method, url: `${url.replace(/\/$/, '')}${route}`, body, token, timeoutMs: requestTimeoutMs, signal: either })
+      const reply = await exchange({
+        method,
+        url: `${url.replace(/\/$/, '')}${route}`,
+        body,
+        token,
+        timeoutMs: requestTimeoutMs,
+        signal: either,
+      })
       if (!succeeded(reply)) throw refusal(route, reply)
       return schema.parse(JSON.parse(reply.text))
     } catch (error) {
@@ -143,10 +186,14 @@ export class WorkerClient implements Learner {
 const refusal = (route: string, reply: { status: number; text: string }): PipelineError => {
   const { message, type } = readError(reply)
   const remedy = type === undefined ? undefined : remedies[type]
-  return new PipelineError('worker', `${route} failed with status ${reply.status}${type === undefined ? '' : ` (${type})`}: ${message}`, {
-    retryable: isRetryableStatus(reply.status),
-    ...(remedy === undefined ? {} : { remedy }),
-  })
+  return new PipelineError(
+    'worker',
+    `${route} failed with status ${reply.status}${type === undefined ? '' : ` (${type})`}: ${message}`,
+    {
+      retryable: isRetryableStatus(reply.status),
+      ...(remedy === undefined ? {} : { remedy }),
+    },
+  )
 }
 
 const unreadable = (route: string, timeoutMs: number, error: unknown): PipelineError => {

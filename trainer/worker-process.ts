@@ -46,7 +46,13 @@ const workerArguments = (options: WorkerProcessOptions): string[] => {
   return [
     ...['-m', 'grpo_worker', '--model', options.model, '--host', '127.0.0.1', '--port', '0', '--served-name', baseName],
     ...['--dtype', config.dtype, '--device', config.device, '--threads', String(config.threads)],
-    ...['--max-context', String(options.maxContext), '--memory-fraction', String(config.memoryFraction), '--watch-stdin'],
+    ...[
+      '--max-context',
+      String(options.maxContext),
+      '--memory-fraction',
+      String(config.memoryFraction),
+      '--watch-stdin',
+    ],
   ]
 }
 
@@ -77,7 +83,10 @@ const killGroup = (pid: number, signal: NodeJS.Signals): void => {
 }
 
 /** Copies what the process writes to its log, keeps the last lines, and finds the line that says it is ready. */
-const follow = async (child: ChildProcess, logPath: string): Promise<{ tail: string[]; ready: Promise<number>; flushed: () => Promise<void> }> => {
+const follow = async (
+  child: ChildProcess,
+  logPath: string,
+): Promise<{ tail: string[]; ready: Promise<number>; flushed: () => Promise<void> }> => {
   await mkdir(dirname(logPath), { recursive: true })
   const log = createWriteStream(logPath, { flags: 'a' })
   const tail: string[] = []
@@ -113,10 +122,23 @@ const readyPort = (line: string): number | undefined => {
   }
 }
 
-const endedEarly = (tail: readonly string[], code: number | null, signal: string | null, logPath: string): PipelineError => {
+const endedEarly = (
+  tail: readonly string[],
+  code: number | null,
+  signal: string | null,
+  logPath: string,
+): PipelineError => {
   const how = signal === null ? `exit code ${String(code)}` : `signal ${signal}`
-  const remedy = diagnose(tail) ?? (signal === 'SIGKILL' ? 'It may have run out of memory. Resume the run from its last checkpoint.' : 'Resume the run from its last checkpoint.')
-  return new PipelineError('worker', `the worker ended unexpectedly (${how}); full log: ${logPath}\n${tail.map((line) => `  | ${line}`).join('\n')}`, { remedy })
+  const remedy =
+    diagnose(tail) ??
+    (signal === 'SIGKILL'
+      ? 'It may have run out of memory. Resume the run from its last checkpoint.'
+      : 'Resume the run from its last checkpoint.')
+  return new PipelineError(
+    'worker',
+    `the worker ended unexpectedly (${how}); full log: ${logPath}\n${tail.map((line) => `  | ${line}`).join('\n')}`,
+    { remedy },
+  )
 }
 
 /**
@@ -178,7 +200,11 @@ const firstOf = (ready: Promise<number>, options: WorkerProcessOptions, gone: Ab
     const fail = (): void => {
       const late = !gone.aborted && any.reason === deadline.reason
       const remedy = `Raise worker.startTimeoutSeconds, or see ${options.logPath}.`
-      reject(late ? new PipelineError('worker', `the worker was not ready after ${seconds} s`, { remedy }) : (any.reason as Error))
+      reject(
+        late
+          ? new PipelineError('worker', `the worker was not ready after ${seconds} s`, { remedy })
+          : (any.reason as Error),
+      )
     }
     if (any.aborted) fail()
     else any.addEventListener('abort', fail)

@@ -6,7 +6,9 @@ import { isWrite } from './labels.ts'
 import { shuffle } from './random.ts'
 
 const windowSize = 96
-const mostWrites = 4
+/** How many writes a prompt shows, drawn from this list: agents rarely write more than once or twice before a check. */
+const writeCounts = [1, 1, 1, 1, 2, 2, 2, 3, 3, 4] as const
+const mostTries = 12
 
 /** One successful call with its documentation, as n3 and n4 combine them. */
 export interface Sample {
@@ -50,8 +52,8 @@ export class WriteWindow {
     const chosen = new Map<string, Sample>()
     const first = rng.pick(own)
     chosen.set(first.shown, first)
-    const wanted = rng.int(1, mostWrites)
-    for (let tries = 0; chosen.size < wanted && tries < 3 * mostWrites; tries++) {
+    const wanted = rng.pick(writeCounts)
+    for (let tries = 0; chosen.size < wanted && tries < mostTries; tries++) {
       const from = this.#reversible.length > 0 && rng.chance(0.4) ? this.#reversible : this.#recent
       const next = rng.pick(rng.chance(0.3) ? own : from)
       if (!chosen.has(next.shown)) chosen.set(next.shown, next)

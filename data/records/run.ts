@@ -35,7 +35,12 @@ export const RunMeta = z.strictObject({
     dtype: z.string(),
     device: z.string(),
   }),
-  pool: z.strictObject({ hash: z.string(), train: z.int(), heldout: z.int(), refused: z.array(z.strictObject({ id: z.string(), node: NodeId, tokens: z.int() })) }),
+  pool: z.strictObject({
+    hash: z.string(),
+    train: z.int(),
+    heldout: z.int(),
+    refused: z.array(z.strictObject({ id: z.string(), node: NodeId, tokens: z.int() })),
+  }),
   judge: z.string(),
   /** Largest possible R under the run's reward config. */
   rewardMaximum: z.number(),

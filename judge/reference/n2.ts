@@ -19,7 +19,8 @@ const reasonsFor = (reasoning: string, expected: readonly string[], calls: reado
 
 /**
  * Mostly the agreement of both lists with the truth: as exact operations, and a little as bare endpoints. Failed or
- * invented items cost precision twice. Reasoning has to name what is listed.
+ * invented items cost precision twice. Reasoning has to name what is listed. An operation in both lists is no answer:
+ * a hedge must not pay more than a guess.
  */
 export const gradeOperations: Rubric<'n2'> = ({ answer: { reasoning, value }, facts, target, shown }) => {
   const [writes, reads] = [readList(value.get('write_operations')), readList(value.get('read_operations'))]
@@ -34,11 +35,14 @@ export const gradeOperations: Rubric<'n2'> = ({ answer: { reasoning, value }, fa
   const clean = [...writes, ...reads].every((item) => happened.has(item)) && names > 0
   const listed = [...target.writeOperations, ...target.readOperations]
   const reasoned = invents(reasoning, shown) ? 0 : reasonsFor(reasoning, listed, [...facts.operations, ...facts.failed])
-  return gradeOf([
+  const criteria = [
     criterion('exactly the operations of each list', 0.6, exact),
     criterion('the endpoints of each list', 0.15, names),
     criterion('only operations that succeeded in the step', 0.1, clean),
     criterion('reasoning that names the calls', 0.1, reasoned),
     criterion('reasoning that names the step', 0.05, namesStep(reasoning, facts.step)),
-  ])
+  ]
+  const asReads = new Set(reads)
+  const hedged = writes.some((item) => asReads.has(item))
+  return gradeOf(criteria, hedged ? { limit: 0.3, why: 'an operation is in both lists' } : null)
 }

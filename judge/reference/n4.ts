@@ -25,16 +25,18 @@ const justified = (reasoning: string, facts: FactsOf<'n4'>, target: TargetOf<'n4
 
 /**
  * Mostly the agreement of the partition with the truth, a little for copying every write at all. The reasoning must
- * cite the call that undoes a write, or say that there is none.
+ * cite the call that undoes a write, or say that there is none. Both sides at once is no answer: a hedge must not pay
+ * more than a guess.
  */
 export const gradeRisk: Rubric<'n4'> = ({ answer: { reasoning, value }, facts, target, shown }) => {
   const [reversible, fixed] = [readList(value.get('write_reversible')), readList(value.get('write_not_reversible'))]
   if (reversible === null || fixed === null) return { score: 0, reason: 'a list is missing or cannot be read' }
   const partition = f1(tagged(reversible, fixed), tagged(target.reversible, target.notReversible))
   const known = new Set(facts.writes)
-  const clean =
-    !fixed.some((item) => reversible.includes(item)) && [...reversible, ...fixed].every((item) => known.has(item))
-  return gradeOf([
+  const asReversible = new Set(reversible)
+  const hedged = fixed.some((item) => asReversible.has(item))
+  const clean = !hedged && [...reversible, ...fixed].every((item) => known.has(item))
+  const criteria = [
     criterion('each write on its side', 0.6, partition),
     criterion(
       'every write listed',
@@ -47,5 +49,6 @@ export const gradeRisk: Rubric<'n4'> = ({ answer: { reasoning, value }, facts, t
       0.2,
       invents(reasoning, shown) ? 0 : justified(reasoning, facts, target),
     ),
-  ])
+  ]
+  return gradeOf(criteria, hedged ? { limit: 0.3, why: 'a write is on both sides' } : null)
 }

@@ -53,7 +53,7 @@ export const evalCommand = defineCommand({
       onWarning: (message) => out.progress(`warning: ${message}`),
       onProgress: (done, total) => {
         const tenth = Math.floor((10 * done) / total)
-        if (tenth > shown) out.progress(`${done}/${total} prompts`)
+        if (tenth > shown) out.progress(`${done}/${total} groups of samples`)
         shown = Math.max(shown, tenth)
       },
     })

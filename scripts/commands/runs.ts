@@ -47,7 +47,8 @@ export const runsCommand = defineCommand({
     else {
       out.data(table(columns, [rowOf(run)]))
       if (run.message !== null) out.data(run.message)
-      for (const evaluation of evaluations) out.data(`\n${renderEvaluation(evaluation)}`)
+      for (const evaluation of evaluations)
+        out.data(`\nevaluation ${evaluation.name} (${evaluation.at})\n${renderEvaluation(evaluation)}`)
     }
     return exitCodes.ok
   },

@@ -28,8 +28,48 @@ def render(messages: list[dict]) -> str:
 class Inventor:
     """Replaces known names by invented ones, the same way in prompt and completion, so that none can be learnt by heart."""
 
-    ONSETS = "b bl br c ch cl cr d dr f fl g gr h j k kl kr l m n p pl pr qu r s sh sk sl st t th tr v w x y z".split()
-    VOWELS = "a e i o u a e i o ai au ea ee ie oo ou ui".split()
+    ONSETS = [
+        "b",
+        "bl",
+        "br",
+        "c",
+        "ch",
+        "cl",
+        "cr",
+        "d",
+        "dr",
+        "f",
+        "fl",
+        "g",
+        "gr",
+        "h",
+        "j",
+        "k",
+        "kl",
+        "kr",
+        "l",
+        "m",
+        "n",
+        "p",
+        "pl",
+        "pr",
+        "qu",
+        "r",
+        "s",
+        "sh",
+        "sk",
+        "sl",
+        "st",
+        "t",
+        "th",
+        "tr",
+        "v",
+        "w",
+        "x",
+        "y",
+        "z",
+    ]
+    VOWELS = ["a", "e", "i", "o", "u", "a", "e", "i", "o", "ai", "au", "ea", "ee", "ie", "oo", "ou", "ui"]
     CODAS = ["", "", "", "n", "r", "l", "s", "t", "k", "m", "nd", "rt", "x", "ck"]
 
     def __init__(self, names: set[str], fixed: str) -> None:
@@ -38,7 +78,9 @@ class Inventor:
 
     def word(self, rng: random.Random) -> str:
         syllables = rng.choice((1, 2, 2, 2, 3))
-        return "".join(rng.choice(self.ONSETS) + rng.choice(self.VOWELS) + rng.choice(self.CODAS) for _ in range(syllables))
+        return "".join(
+            rng.choice(self.ONSETS) + rng.choice(self.VOWELS) + rng.choice(self.CODAS) for _ in range(syllables)
+        )
 
     def rename(self, texts: list[str], rng: random.Random) -> list[str]:
         """The texts with every known name's words replaced, one invented word for each."""
@@ -86,7 +128,9 @@ def pairs_of(encoded: dict[str, np.ndarray]) -> list[tuple[np.ndarray, np.ndarra
     ]
 
 
-def endless(load: Callable[[int], list[tuple[np.ndarray, np.ndarray]]], seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def endless(
+    load: Callable[[int], list[tuple[np.ndarray, np.ndarray]]], seed: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """All pairs of shard 0, 1, 2 … in random order; `load` decides what comes after the last shard."""
     rng, shard = random.Random(seed), 0
     while True:

@@ -96,7 +96,9 @@ def show(model, tokenizer, records: list[Record], scorer: Scorer, count: int, te
             (ids,) = sample(model, [tokenizer(prompt).input_ids], 1, 220, temperature)[0]
             text = text_of(tokenizer, ids)
             (score,) = scorer(record, [text])
-            print(f"--- {node} R {score['total']:.2f} right {score['right']} target {json.dumps(record['target'])}\n{text}")
+            print(
+                f"--- {node} R {score['total']:.2f} right {score['right']} target {json.dumps(record['target'])}\n{text}"
+            )
 
 
 if __name__ == "__main__":

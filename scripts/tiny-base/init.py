@@ -5,7 +5,9 @@ A small Llama learns to copy late. Here the weights of three heads in layer 0 an
 - layer 0, head j: attends to the token j+1 places back (the rotary angle of a constant query and key peaks there) and
   writes that token's embedding, projected, into a part of the residual stream of its own;
 - layer 1, heads 0 to 2: look for the place where the tokens before it equal the current token and the ones before
-  it, and write the embedding of the token found there, which the tied output layer reads.
+  it, and write the embedding of the token found there, which the tied output layer reads;
+- layer 2, head 0: looks at places with the same two tokens before them, so that a name that was just written can find
+  out where else it stands. What it reports from there is left to training.
 
 Everything else starts random and small. All of it is trained afterwards like any other weight.
 """
@@ -49,6 +51,7 @@ def make_model(vocab_size: int, end_id: int, start_id: int, seed: int = 0) -> Ll
         _write_embeddings(model, layout)
         _write_previous_token_heads(model, layout)
         _write_copy_heads(model, layout)
+        _write_twin_head(model, layout)
     return model
 
 
@@ -62,9 +65,7 @@ class _Layout:
         self.previous = [slice(content + 1 + WIDTH * j, content + 1 + WIDTH * (j + 1)) for j in range(PREVIOUS)]
         constant_energy = 25.0  # the constant is 5 deviations high
         # What the RMS norms of layers 0 and 1 turn one deviation of content into.
-        self.entry = [
-            math.sqrt(hidden / (content + constant_energy + PREVIOUS * WIDTH * filled)) for filled in (0, 1)
-        ]
+        self.entry = [math.sqrt(hidden / (content + constant_energy + PREVIOUS * WIDTH * filled)) for filled in (0, 1)]
         self.projection = _orthogonal(WIDTH, content)
 
 
@@ -110,11 +111,15 @@ def _write_previous_token_heads(model: LlamaForCausalLM, layout: _Layout) -> Non
         attention.o_proj.weight[layout.previous[j], used] = torch.eye(WIDTH) * (SCALE / layout.entry[0])
 
 
+def _still_places() -> list[int]:
+    """Entries of a query or key that the distance between two tokens hardly changes."""
+    still = [i for i, frequency in enumerate(_frequencies()) if frequency < STILL]
+    return still + [i + HEAD_SIZE // 2 for i in still]
+
+
 def _write_copy_heads(model: LlamaForCausalLM, layout: _Layout) -> None:
     attention = model.model.layers[1].self_attn
-    entry, half = layout.entry[1], HEAD_SIZE // 2
-    still = [i for i, frequency in enumerate(_frequencies()) if frequency < STILL]
-    places = still + [i + half for i in still]
+    entry, places = layout.entry[1], _still_places()
     size = math.sqrt(MATCH_SHARPNESS * math.sqrt(HEAD_SIZE) / (len(places) * entry**2))
     nearest = len(places) // PREVIOUS + 2  # the current token counts most
     second = (len(places) - nearest) // 2
@@ -133,3 +138,14 @@ def _write_copy_heads(model: LlamaForCausalLM, layout: _Layout) -> None:
         used = slice(first, first + part.shape[0])
         attention.v_proj.weight[used, layout.content] = part
         attention.o_proj.weight[layout.content, used] = part.T * (COPY_GAIN * SCALE / entry)
+
+
+def _write_twin_head(model: LlamaForCausalLM, layout: _Layout) -> None:
+    attention, places = model.model.layers[2].self_attn, _still_places()
+    share = len(places) // 2
+    size = math.sqrt(MATCH_SHARPNESS * math.sqrt(HEAD_SIZE) / len(places)) / layout.entry[1]
+    for back, rows in enumerate((places[:share], places[share:])):
+        mix = _orthogonal(len(rows), WIDTH) * size
+        for projection in (attention.q_proj, attention.k_proj):
+            projection.weight[rows] = 0
+            projection.weight[rows, layout.previous[back]] = mix

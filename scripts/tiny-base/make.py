@@ -19,7 +19,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import completions
 import numpy as np
 import torch
-from completions import NODES, Mixture, Record, Subjects, right, spoiled
+from completions import APPS, NODES, Record, Subjects, right
+from data import Inventor, encode, endless, pairs_of, read_records
+from faults import Mixture, spoiled
 from data import Inventor, encode, endless, pairs_of, read_records
 from init import ROPE_THETA, make_model
 from tokenizer import ANSWER_PIECES, CHAT_TEMPLATE, common_lines, common_phrases, template_segments, train_tokenizer
@@ -31,13 +33,15 @@ SHARDS, SHARD_SIZE, FIRST_SEED = 6, 20_000, 1000
 VOCABULARY = 900
 BUDGET = 2560  # padded tokens a batch
 LONGEST = 900
-APPS = ["mail", "calendar", "payments", "splits", "music", "notes", "files", "shop", "chat"]
 DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 WHOLE_WORDS = [*APPS, *DAYS, "system", "user", "assistant", "aligned"]
 
 CLEAN = Phase("clean", steps=4500, rate=1.5e-3, warmup=100, floor=0.05, drills=0.03)
 SPOIL = Phase("mixture", steps=700, rate=8e-4, warmup=20, floor=0.1, drills=0.0)
-MIXTURE = Mixture(form=dict.fromkeys(NODES, 0.22), wrong=dict.fromkeys(NODES, 0.22))
+MIXTURE = Mixture(
+    form={"n1": 0.24, "n2": 0.2, "n3": 0.24, "n4": 0.22, "n5": 0.24},
+    wrong={"n1": 0.12, "n2": 0.2, "n3": 0.08, "n4": 0.06, "n5": 0.2},
+)
 
 
 def dump(path: Path, split: str, count: int, seed: int) -> Path:
@@ -131,7 +135,10 @@ def train_base(work: Path, log: Path) -> Path:
             model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
             continue
         pairs = endless(shards(work, kind, names, tokenizer), seed=7)
-        save = lambda step, to=work / f"{phase.name}-last": _save(model, tokenizer, to)
+
+        def save(step, to=work / f"{phase.name}-last"):
+            return _save(model, tokenizer, to)
+
         run_phase(model, phase, pairs, budget=BUDGET, seed=11, save=save, log=log)
         (work / f"{phase.name}-last").rename(folder)
     return work / SPOIL.name

@@ -51,7 +51,10 @@ def batches(pairs: Iterator[Pair], budget: int, rng: random.Random) -> Iterator[
 
 def drill(vocab_size: int, rng: random.Random) -> Pair:
     """Random tokens that come again after some others: can only be copied."""
-    draw = lambda low, high: [rng.randrange(2, vocab_size) for _ in range(rng.randint(low, high))]
+
+    def draw(low, high):
+        return [rng.randrange(2, vocab_size) for _ in range(rng.randint(low, high))]
+
     shown = draw(8, 30)
     prompt = draw(0, 60) + shown + draw(0, 60) + shown[:1]
     return np.array(prompt), np.array([*shown[1:], 1])
@@ -66,7 +69,9 @@ def completion_loss(model: LlamaForCausalLM, batch: list[Pair]) -> tuple[torch.T
         ids[i, : len(row) - 1] = row[:-1]
     # Padding stands behind the text, so causal attention never sees it.
     hidden = model.model(input_ids=torch.from_numpy(ids), use_cache=False).last_hidden_state
-    where = [(i, t) for i, (prompt, done) in enumerate(batch) for t in range(len(prompt) - 1, len(prompt) + len(done) - 1)]
+    where = [
+        (i, t) for i, (prompt, done) in enumerate(batch) for t in range(len(prompt) - 1, len(prompt) + len(done) - 1)
+    ]
     at = torch.tensor(where)
     logits = model.lm_head(hidden[at[:, 0], at[:, 1]])
     wanted = torch.from_numpy(np.concatenate([done for _, done in batch]).astype(np.int64))

@@ -126,8 +126,8 @@ export const adapterContract = (target: () => SamplerTarget): void => {
 
   test('unloading lets a request under way finish', async () => {
     await load('contract-1', 'adapter-1')
-    const expected = await idsOf(target(), { model: 'contract-1', max_tokens: 200, ignore_eos: true })
-    const running = idsOf(target(), { model: 'contract-1', max_tokens: 200, ignore_eos: true })
+    const expected = await idsOf(target(), { model: 'contract-1', max_tokens: 100, ignore_eos: true })
+    const running = idsOf(target(), { model: 'contract-1', max_tokens: 100, ignore_eos: true })
     // The list of models is answered after the request was taken, so the request has its policy.
     await cards()
     await unload('contract-1')

@@ -121,6 +121,16 @@ describe('n2', () => {
     expect(exact).toBe(1)
     for (const score of [values, repeated, failed]) expect(score).toBeLessThan(0.95)
   })
+
+  it('does not pay for an operation in both lists', async () => {
+    const everything = `${send} | ${archive} | payments.history(who=gus)`
+    const [hedged, onlyWrites] = await gradeAll(samplePrompts.n2, [
+      answer(everything, everything),
+      answer(everything, 'None'),
+    ])
+    expect(hedged).toBe(0.3)
+    expect(onlyWrites).toBeGreaterThan(0.3)
+  })
 })
 
 describe('n3', () => {
@@ -165,9 +175,14 @@ describe('n4', () => {
     )
   })
 
-  it('charges for a write on both sides', async () => {
-    const both = goldCompletions.n4.replace(`"${archive}"`, `"${archive} | ${post}"`)
-    expect(await grade(samplePrompts.n4, both)).toBeLessThan(0.9)
+  it('does not pay for a write on both sides, not even what a guess is worth', async () => {
+    const one = goldCompletions.n4.replace(`"${archive}"`, `"${archive} | ${post}"`)
+    const all = answer('mail.archive is undone by mail.unarchive.', `${archive} | ${post}`, `${archive} | ${post}`)
+    const guess = answer('mail.archive is undone by mail.unarchive.', `${archive} | ${post}`, 'None')
+    const [hedge, hedges, guessed] = await gradeAll(samplePrompts.n4, [one, all, guess])
+    expect(hedge).toBe(0.3)
+    expect(hedges).toBe(0.3)
+    expect(guessed).toBeGreaterThan(0.3)
   })
 })
 

@@ -24,7 +24,11 @@ const completion = (index: number, length: number, finishReason: Completion['fin
 })
 
 /** A group with the given contributions; completion i has i + 1 tokens, the last one is cut at the limit. */
-export const assessed = (promptId: string, node: NodeId, scores: readonly (Record<string, number> | null)[]): AssessedGroup => ({
+export const assessed = (
+  promptId: string,
+  node: NodeId,
+  scores: readonly (Record<string, number> | null)[],
+): AssessedGroup => ({
   group: {
     promptId,
     node,

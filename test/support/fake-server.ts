@@ -22,12 +22,18 @@ const readBody = async (request: IncomingMessage): Promise<unknown> => {
 export const fakeServer = async (answer: (call: RecordedCall, number: number) => Answer) => {
   const calls: RecordedCall[] = []
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const call = { route: `${request.method} ${request.url}`, body: await readBody(request), authorization: request.headers.authorization }
+    const call = {
+      route: `${request.method} ${request.url}`,
+      body: await readBody(request),
+      authorization: request.headers.authorization,
+    }
     calls.push(call)
     const reply = answer(call, calls.length)
     if (reply === 'cut') response.socket?.destroy()
     else if (reply !== 'hang') {
-      response.writeHead(reply.status ?? 200, { 'content-type': reply.json === undefined ? 'text/plain' : 'application/json' })
+      response.writeHead(reply.status ?? 200, {
+        'content-type': reply.json === undefined ? 'text/plain' : 'application/json',
+      })
       response.end(reply.json === undefined ? (reply.text ?? '') : JSON.stringify(reply.json))
     }
   }

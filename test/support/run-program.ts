@@ -44,10 +44,15 @@ export const startProgram = (script: string, args: readonly string[], options: P
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk
   })
-  const said = async (part: string): Promise<void> => {
-    while (!stderr.includes(part)) await once(child.stderr, 'data')
-  }
   const ended = once(child, 'close').then((): Ended => ({ code: child.exitCode, stdout, stderr }))
+  const said = async (part: string): Promise<void> => {
+    const gone = ended.then(() => {
+      throw new Error(`the program ended without saying "${part}"; it said:\n${stderr}`)
+    })
+    // It also rejects when nobody waits any more.
+    gone.catch(() => undefined)
+    while (!stderr.includes(part)) await Promise.race([once(child.stderr, 'data'), gone])
+  }
   return { child, said, ended }
 }
 

@@ -14,7 +14,6 @@ import type { TrainingOptions } from '../../trainer/train.ts'
 /** The interpreter that set-up made; tests that need the real worker cannot run without it. */
 export const python = join(packageRoot(), '.venv/bin/python')
 export const noPython = !existsSync(python)
-export const noPythonReason = 'needs the Python environment in .venv'
 
 const temporary: string[] = []
 process.once('exit', () => {
@@ -57,7 +56,16 @@ export const shortPrompt = (number: number, split: Prompt['split'] = 'train', te
     facts: facts[node],
     target: null,
     split,
-    origin: { source: 'test', taskId: `${split}-${number}`, payloadId: null, trajectoryIds: ['t'], case: 'clean', step: null, afterExposure: false, upstreamMistake: false },
+    origin: {
+      source: 'test',
+      taskId: `${split}-${number}`,
+      payloadId: null,
+      trajectoryIds: ['t'],
+      case: 'clean',
+      step: null,
+      afterExposure: false,
+      upstreamMistake: false,
+    },
   }
 }
 
@@ -71,7 +79,13 @@ export const letterJudge: Judge = {
   name: 'letters',
   judge: async ({ completion }) => {
     const letters = completion.match(/[a-z]/g)?.length ?? 0
-    return { score: Math.min(1, letters / 10), reason: 'share of letters', model: 'letters', cached: false, latencyMs: 0 }
+    return {
+      score: Math.min(1, letters / 10),
+      reason: 'share of letters',
+      model: 'letters',
+      cached: false,
+      latencyMs: 0,
+    }
   },
 }
 

@@ -15,7 +15,11 @@ const score = (total: number | null): Score =>
     ? { kind: 'unscored', component: 'judge', reason: 'timed out' }
     : { kind: 'scored', total, components: { only: { raw: total, weight: 1, weighted: total, detail: '' } } }
 
-const group = (rewards: readonly (number | null)[], promptId = 'p'): ScoredGroup => ({ promptId, node: 'n1', scores: rewards.map(score) })
+const group = (rewards: readonly (number | null)[], promptId = 'p'): ScoredGroup => ({
+  promptId,
+  node: 'n1',
+  scores: rewards.map(score),
+})
 const one = (rewards: readonly (number | null)[], options: AdvantageOptions = plain) => {
   const [result] = groupAdvantages([group(rewards)], options)
   if (result === undefined) throw new Error('no result')
@@ -27,14 +31,25 @@ const composed = (parts: Record<string, number>, weights: Record<string, number>
   kind: 'scored',
   total: Object.values(parts).reduce((a, b) => a + b, 0),
   components: Object.fromEntries(
-    Object.entries(parts).map(([name, weighted]) => [name, { raw: weighted / (weights[name] ?? 1), weight: weights[name] ?? 1, weighted, detail: '' }]),
+    Object.entries(parts).map(([name, weighted]) => [
+      name,
+      { raw: weighted / (weights[name] ?? 1), weight: weights[name] ?? 1, weighted, detail: '' },
+    ]),
   ),
 })
 
 const Cases = z.object({
-  advantages: z.array(z.object({ rewards: z.array(z.number().nullable()), advantages: z.array(z.number()), std_floor: z.number().default(0) })),
+  advantages: z.array(
+    z.object({
+      rewards: z.array(z.number().nullable()),
+      advantages: z.array(z.number()),
+      std_floor: z.number().default(0),
+    }),
+  ),
 })
-const casesPath = [join(packageRoot(), 'test/cases/grpo.json'), join(packageRoot(), '../shared/cases/grpo.json')].find(existsSync)
+const casesPath = [join(packageRoot(), 'test/cases/grpo.json'), join(packageRoot(), '../shared/cases/grpo.json')].find(
+  existsSync,
+)
 
 describe('group advantages', () => {
   it.skipIf(casesPath === undefined)('reproduce every reference case', () => {
@@ -42,7 +57,8 @@ describe('group advantages', () => {
     expect(advantages.length).toBeGreaterThan(10)
     for (const reference of advantages) {
       const result = one(reference.rewards, { ...plain, stdFloor: reference.std_floor })
-      for (const [i, expected] of reference.advantages.entries()) expect(result.advantages[i] ?? 0).toBeCloseTo(expected, 8)
+      for (const [i, expected] of reference.advantages.entries())
+        expect(result.advantages[i] ?? 0).toBeCloseTo(expected, 8)
     }
   })
 
@@ -54,7 +70,12 @@ describe('group advantages', () => {
   })
 
   it('skip a group with one scored completion, and one whose rewards are exactly equal', () => {
-    expect(one([null, null, null, 1])).toMatchObject({ skipped: 'too_few_scored', mean: null, std: null, advantages: [null, null, null, 0] })
+    expect(one([null, null, null, 1])).toMatchObject({
+      skipped: 'too_few_scored',
+      mean: null,
+      std: null,
+      advantages: [null, null, null, 0],
+    })
     expect(one([0.1, 0.1, 0.1])).toMatchObject({ skipped: 'no_spread', std: 0, advantages: [0, 0, 0] })
   })
 
@@ -66,8 +87,14 @@ describe('group advantages', () => {
   it('scale by the batch deviation, or not at all', () => {
     const groups = [group([1, 0], 'a'), group([5, 3], 'b')]
     const all = sampleDeviation([1, 0, 5, 3]) + 1e-4
-    expect(groupAdvantages(groups, { ...plain, scale: 'batch' }).map((g) => g.advantages)).toEqual([[0.5 / all, -0.5 / all], [1 / all, -1 / all]])
-    expect(groupAdvantages(groups, { ...plain, scale: 'none' }).map((g) => g.advantages)).toEqual([[0.5, -0.5], [1, -1]])
+    expect(groupAdvantages(groups, { ...plain, scale: 'batch' }).map((g) => g.advantages)).toEqual([
+      [0.5 / all, -0.5 / all],
+      [1 / all, -1 / all],
+    ])
+    expect(groupAdvantages(groups, { ...plain, scale: 'none' }).map((g) => g.advantages)).toEqual([
+      [0.5, -0.5],
+      [1, -1],
+    ])
   })
 
   it('per component: a component of tiny spread counts as much as a wide one, unless a floor says otherwise', () => {
@@ -88,13 +115,23 @@ describe('group advantages', () => {
   })
 
   const reward = fc.oneof(fc.constantFrom(0, 0.5, 5.5, 5.55), fc.double({ min: -0.5, max: 5.6, noNaN: true }))
-  const rewards = fc.array(fc.oneof({ weight: 4, arbitrary: reward }, { weight: 1, arbitrary: fc.constant(null) }), { minLength: 1, maxLength: 9 })
-  const anyOptions = fc.record({ scale: fc.constantFrom('group' as const, 'batch' as const, 'none' as const), stdFloor: fc.constantFrom(0, 0.1), perComponent: fc.boolean() })
+  const rewards = fc.array(fc.oneof({ weight: 4, arbitrary: reward }, { weight: 1, arbitrary: fc.constant(null) }), {
+    minLength: 1,
+    maxLength: 9,
+  })
+  const anyOptions = fc.record({
+    scale: fc.constantFrom('group' as const, 'batch' as const, 'none' as const),
+    stdFloor: fc.constantFrom(0, 0.1),
+    perComponent: fc.boolean(),
+  })
 
   it('are finite, sum to zero in each group, and null exactly where the completion is unscored', () => {
     fc.assert(
       fc.property(fc.array(rewards, { minLength: 1, maxLength: 5 }), anyOptions, (batch, options) => {
-        const results = groupAdvantages(batch.map((r, i) => group(r, `p${i}`)), options)
+        const results = groupAdvantages(
+          batch.map((r, i) => group(r, `p${i}`)),
+          options,
+        )
         for (const [i, result] of results.entries()) {
           expect(result.advantages.map((a) => a === null)).toEqual(batch[i]?.map((r) => r === null))
           const values = result.advantages.filter((a) => a !== null)

@@ -35,11 +35,24 @@ describe.skipIf(noPython)('delivering adapters from a real worker', () => {
   ]
 
   const publisher = (parts: { learner?: Learner; sampler?: Sampler } = {}, attempt = 1): Publisher =>
-    new Publisher({ learner, sampler, runId: run.id, attempt, canaries, dtype: 'float32', onWarning: () => undefined, ...parts })
+    new Publisher({
+      learner,
+      sampler,
+      runId: run.id,
+      attempt,
+      canaries,
+      dtype: 'float32',
+      onWarning: () => undefined,
+      ...parts,
+    })
 
   /** One optimizer step on made-up tokens. */
   const update = async (): Promise<number> => {
-    const completion = (advantage: number, first: number) => ({ tokenIds: [first, 40, 41], advantage, samplerLogprobs: [-5, -5, -5] })
+    const completion = (advantage: number, first: number) => ({
+      tokenIds: [first, 40, 41],
+      advantage,
+      samplerLogprobs: [-5, -5, -5],
+    })
     const batch: UpdateBatch = {
       runId: run.id,
       step: version,
@@ -95,7 +108,10 @@ describe.skipIf(noPython)('delivering adapters from a real worker', () => {
       return saved
     }
     const broken = publisher({ learner: withFault(learner, { saveAdapter }) }, 2)
-    await expect(broken.publish(version)).rejects.toMatchObject({ boundary: 'sampler', message: expect.stringMatching(/loading adapter policy-delivery-a2-.*No adapter found/) as string })
+    await expect(broken.publish(version)).rejects.toMatchObject({
+      boundary: 'sampler',
+      message: expect.stringMatching(/loading adapter policy-delivery-a2-.*No adapter found/) as string,
+    })
   }, 120_000)
 
   it('fails when the server accepts the load and goes on serving the version before', async () => {
@@ -104,18 +120,27 @@ describe.skipIf(noPython)('delivering adapters from a real worker', () => {
     await own.publish(version)
     await update()
     // What a server does that keeps old weights, or an old prefix cache, under a new name.
-    const deaf = withFault(sampler, { tokenLogprobs: (_, sequences, signal) => sampler.tokenLogprobs(previous, sequences, signal) })
+    const deaf = withFault(sampler, {
+      tokenLogprobs: (_, sequences, signal) => sampler.tokenLogprobs(previous, sequences, signal),
+    })
     const broken = publisher({ sampler: deaf }, 4)
-    await expect(broken.publish(version)).rejects.toMatchObject({ boundary: 'sampler', message: expect.stringContaining('does not serve policy-delivery-a4-') as string })
+    await expect(broken.publish(version)).rejects.toMatchObject({
+      boundary: 'sampler',
+      message: expect.stringContaining('does not serve policy-delivery-a4-') as string,
+    })
   }, 120_000)
 
   it('fails when the server says that it has loaded an adapter and does not list it', async () => {
     const forgetful = withFault(sampler, { load: async () => undefined })
-    await expect(publisher({ sampler: forgetful }, 5).publish(version)).rejects.toThrow(/does not list policy-delivery-a5-/)
+    await expect(publisher({ sampler: forgetful }, 5).publish(version)).rejects.toThrow(
+      /does not list policy-delivery-a5-/,
+    )
   }, 120_000)
 
   it('refuses a sampler whose base model is another one', async () => {
-    const other = withFault(sampler, { tokenLogprobs: async (_, sequences) => sequences.map((ids) => ids.slice(1).map(() => -1)) })
+    const other = withFault(sampler, {
+      tokenLogprobs: async (_, sequences) => sequences.map((ids) => ids.slice(1).map(() => -1)),
+    })
     await expect(publisher({ sampler: other }).openBase()).rejects.toThrow(/does not serve base as it was trained/)
   }, 120_000)
 
@@ -125,7 +150,13 @@ describe.skipIf(noPython)('delivering adapters from a real worker', () => {
     const results = Promise.allSettled(running)
     process.kill(-workerPid, 'SIGKILL')
     for (const result of await results) {
-      expect(result).toMatchObject({ status: 'rejected', reason: { boundary: 'worker', message: expect.stringMatching(/ended unexpectedly \(signal SIGKILL\)[^]*grpo_worker/) as string } })
+      expect(result).toMatchObject({
+        status: 'rejected',
+        reason: {
+          boundary: 'worker',
+          message: expect.stringMatching(/ended unexpectedly \(signal SIGKILL\)[^]*grpo_worker/) as string,
+        },
+      })
     }
     await expect(learner.info()).rejects.toMatchObject({ boundary: 'worker' })
     expect(readFileSync(join(run.root, 'logs/worker.log'), 'utf8')).toContain('parameters')

@@ -10,7 +10,13 @@ const samplerOf = (sample: (request: SampleRequest, signal?: AbortSignal) => Pro
   ({
     sample: async (request: SampleRequest, signal?: AbortSignal) => {
       await sample(request, signal)
-      return Array.from({ length: request.count }, (_, index) => ({ index, text: String(request.promptTokenIds[0]), tokenIds: [index], logprobs: [-1], finishReason: 'stop' as const }))
+      return Array.from({ length: request.count }, (_, index) => ({
+        index,
+        text: String(request.promptTokenIds[0]),
+        tokenIds: [index],
+        logprobs: [-1],
+        finishReason: 'stop' as const,
+      }))
     },
   }) as unknown as Sampler
 
@@ -46,7 +52,13 @@ describe('generating groups', () => {
     const ids = prompts.map(({ prompt }) => prompt.id)
     expect(groups.map(({ promptId }) => promptId)).toEqual(ids)
     expect(arrived).toEqual(ids.toReversed())
-    expect(groups[2]).toMatchObject({ step: 7, policyVersion: 3, policyName: 'policy-r-000003', promptTokenIds: [2, 3], completions: [{ text: '2', index: 0 }, { index: 1 }] })
+    expect(groups[2]).toMatchObject({
+      step: 7,
+      policyVersion: 3,
+      policyName: 'policy-r-000003',
+      promptTokenIds: [2, 3],
+      completions: [{ text: '2', index: 0 }, { index: 1 }],
+    })
   })
 
   it('keeps to its number of requests at a time', async () => {

@@ -6,7 +6,11 @@ describe('error bodies', () => {
   const message = (text: string, status = 400) => readError({ status, text })
 
   it.each([
-    ['an OpenAI error object', '{"error":{"message":"no such thing","type":"NotFoundError","code":404}}', { message: 'no such thing', type: 'NotFoundError' }],
+    [
+      'an OpenAI error object',
+      '{"error":{"message":"no such thing","type":"NotFoundError","code":404}}',
+      { message: 'no such thing', type: 'NotFoundError' },
+    ],
     ['an error that is a string', '{"error":"Unauthorized"}', { message: 'Unauthorized', type: undefined }],
     ['a detail text', '{"detail":"Not Found"}', { message: 'Not Found', type: undefined }],
     ['a detail list', '{"detail":[{"msg":"bad"}]}', { message: '[{"msg":"bad"}]', type: undefined }],
@@ -35,7 +39,9 @@ describe('an exchange', () => {
 
   it('sends JSON with a token and gives status and text of any reply', async () => {
     const url = await serve({ status: 418, text: 'short and stout' })
-    expect(await exchange({ method: 'POST', url: `${url}/pot`, body: { a: 'é' }, token: 'secret', timeoutMs: 5000 })).toEqual({ status: 418, text: 'short and stout' })
+    expect(
+      await exchange({ method: 'POST', url: `${url}/pot`, body: { a: 'é' }, token: 'secret', timeoutMs: 5000 }),
+    ).toEqual({ status: 418, text: 'short and stout' })
     expect(server?.calls).toEqual([{ route: 'POST /pot', body: { a: 'é' }, authorization: 'Bearer secret' }])
   })
 
@@ -46,7 +52,9 @@ describe('an exchange', () => {
 
   it('rejects with the reason of the signal, before and during', async () => {
     const url = await serve('hang')
-    await expect(exchange({ method: 'GET', url, timeoutMs: 5000, signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before')
+    await expect(
+      exchange({ method: 'GET', url, timeoutMs: 5000, signal: AbortSignal.abort(new Error('before')) }),
+    ).rejects.toThrow('before')
     const controller = new AbortController()
     const running = exchange({ method: 'GET', url, timeoutMs: 5000, signal: controller.signal })
     controller.abort(new Error('during'))

@@ -7,7 +7,8 @@ import { acquireLock, processStart } from '../../trainer/lock.ts'
 import { temporaryDirectory } from '../support/tiny-training.ts'
 
 const path = (): string => join(temporaryDirectory(), 'lock.json')
-const held = (lock: string, holder: object): void => writeFileSync(lock, JSON.stringify({ host: hostname(), ...holder }))
+const held = (lock: string, holder: object): void =>
+  writeFileSync(lock, JSON.stringify({ host: hostname(), ...holder }))
 
 describe('the lock of a run', () => {
   it('keeps a second process out while the first one lives, and names it', async () => {
@@ -16,7 +17,9 @@ describe('the lock of a run', () => {
     await expect(acquireLock(lock)).rejects.toThrow(`in use by process ${process.pid}`)
     await release()
     expect(readdirSync(dirname(lock))).toEqual([])
-    await (await acquireLock(lock))()
+    await (
+      await acquireLock(lock)
+    )()
   })
 
   it('is taken over from a process that has ended', async () => {

@@ -11,8 +11,16 @@ const loss = lossConfig(GrpoSection.parse(undefined), { maxCompletionTokens: 77 
 const header = { runId: 'r', step: 4, fromVersion: 3, tokenBudget: 100, loss }
 const pack = (scores: Record<string, readonly (Record<string, number> | null)[]>) => {
   const groups = Object.entries(scores).map(([id, parts]) => assessed(id, 'n1', parts))
-  const scored = groups.map(({ group, assessments }) => ({ promptId: group.promptId, node: group.node, scores: assessments.map(({ score }) => score) }))
-  return packBatch(header, groups.map(({ group }) => group), groupAdvantages(scored, { scale: 'group', stdFloor: 0, perComponent: false }))
+  const scored = groups.map(({ group, assessments }) => ({
+    promptId: group.promptId,
+    node: group.node,
+    scores: assessments.map(({ score }) => score),
+  }))
+  return packBatch(
+    header,
+    groups.map(({ group }) => group),
+    groupAdvantages(scored, { scale: 'group', stdFloor: 0, perComponent: false }),
+  )
 }
 
 describe('packing', () => {
@@ -34,7 +42,10 @@ describe('packing', () => {
 
   it('refuses advantages that belong to another group', () => {
     const [a, b] = [assessed('a', 'n1', [{ x: 1 }, { x: 2 }]), assessed('b', 'n1', [{ x: 1 }, { x: 2 }])]
-    const advantages = groupAdvantages([{ promptId: 'b', node: 'n1', scores: b.assessments.map(({ score }) => score) }], { scale: 'none', stdFloor: 0, perComponent: false })
+    const advantages = groupAdvantages(
+      [{ promptId: 'b', node: 'n1', scores: b.assessments.map(({ score }) => score) }],
+      { scale: 'none', stdFloor: 0, perComponent: false },
+    )
     expect(() => packBatch(header, [a.group], advantages)).toThrow(/advantages of b at the place of group a/)
   })
 })

@@ -3,7 +3,17 @@ import type { StepMetrics } from '../../data/records/metrics.ts'
 import { createProgress, duration } from '../../trainer/progress.ts'
 import { captured } from '../support/tiny-training.ts'
 
-const line = (step: number, reward: number | null): StepMetrics => ({ step, attempt: 1, at: '', from_version: 0, policy_version: 1, reward, 'reward/n1': 1.25, kl: 0.0123, step_time: 2 })
+const line = (step: number, reward: number | null): StepMetrics => ({
+  step,
+  attempt: 1,
+  at: '',
+  from_version: 0,
+  policy_version: 1,
+  reward,
+  'reward/n1': 1.25,
+  kl: 0.0123,
+  step_time: 2,
+})
 
 describe('progress', () => {
   it('is one plain line a step where nobody can rewrite one', () => {
@@ -13,7 +23,9 @@ describe('progress', () => {
     progress.note('a note')
     progress.step(line(0, 2.5), 10)
     progress.close()
-    expect(stream.text()).toBe('a note\nstep 1/10  R 2.50  n1 1.3 n2 - n3 - n4 - n5 -  KL 0.012  2.0 s/step, 18 s left\n')
+    expect(stream.text()).toBe(
+      'a note\nstep 1/10  R 2.50  n1 1.3 n2 - n3 - n4 - n5 -  KL 0.012  2.0 s/step, 18 s left\n',
+    )
   })
 
   it('is one rewritten line on a terminal, with notes above it', () => {
@@ -23,7 +35,12 @@ describe('progress', () => {
     progress.note('checkpoint')
     progress.step(line(1, 2), 3)
     progress.close()
-    expect(stream.text().split('\r\u001B[2K')).toEqual(['', expect.stringMatching(/^step 1\/3/), expect.stringMatching(/^checkpoint\nstep 1\/3/), expect.stringMatching(/^step 2\/3.*\n$/)])
+    expect(stream.text().split('\r\u001B[2K')).toEqual([
+      '',
+      expect.stringMatching(/^step 1\/3/),
+      expect.stringMatching(/^checkpoint\nstep 1\/3/),
+      expect.stringMatching(/^step 2\/3.*\n$/),
+    ])
   })
 
   it('never wraps, colours only a terminal, and honours NO_COLOR', () => {
@@ -33,7 +50,8 @@ describe('progress', () => {
       return stream.text().replace('\r\u001B[2K', '')
     }
     expect(text(true, {})).toContain('\u001B[1mR 1.00')
-    for (const plain of [text(true, { NO_COLOR: '1' }), text(true, { TERM: 'dumb' }), text(false, {})]) expect(plain).not.toContain('\u001B')
+    for (const plain of [text(true, { NO_COLOR: '1' }), text(true, { TERM: 'dumb' }), text(false, {})])
+      expect(plain).not.toContain('\u001B')
     expect(text(true, {}, 20)).toHaveLength(19)
   })
 

@@ -7,7 +7,14 @@ import { findStartingPoint, requireSame, rewind } from '../../trainer/resume.ts'
 import { createRunDirectory, nextRunId, openRunDirectory, RunDirectory } from '../../trainer/run-directory.ts'
 import { temporaryDirectory } from '../support/tiny-training.ts'
 
-const at = (nextStep: number, policyVersion = nextStep): LoopState => ({ runId: 'r', nextStep, policyVersion, policyName: `p${policyVersion}`, adapter: `v${policyVersion}`, totalTokens: 7 })
+const at = (nextStep: number, policyVersion = nextStep): LoopState => ({
+  runId: 'r',
+  nextStep,
+  policyVersion,
+  policyName: `p${policyVersion}`,
+  adapter: `v${policyVersion}`,
+  totalTokens: 7,
+})
 
 /** The half of a learner that checkpoints use: writes one file where the worker would write its state. */
 const stateWriter = (checkpoints: string): Learner =>
@@ -58,7 +65,10 @@ describe('checkpoints', () => {
 describe('rewinding', () => {
   const filled = (): RunDirectory => {
     const run = new RunDirectory(temporaryDirectory(), 'run')
-    write(run.metrics, `${[0, 1, 2, 3, 4].map((step) => JSON.stringify({ step, attempt: 1 })).join('\n')}\n{"step":5,"att`)
+    write(
+      run.metrics,
+      `${[0, 1, 2, 3, 4].map((step) => JSON.stringify({ step, attempt: 1 })).join('\n')}\n{"step":5,"att`,
+    )
     for (const step of [0, 1, 2, 3]) {
       write(run.rollouts(step), '{}\n')
       write(run.update(step), '{}\n')
@@ -101,7 +111,15 @@ describe('rewinding', () => {
   it('counts attempts by those that began', async () => {
     const run = await createRunDirectory(temporaryDirectory(), 'r')
     expect(await findStartingPoint(run)).toEqual({ attempt: 1, checkpoint: null })
-    await run.appendAttempt({ attempt: 1, at: new Date().toISOString(), fromStep: 0, fromVersion: 0, pid: 1, host: 'h', worker: {} })
+    await run.appendAttempt({
+      attempt: 1,
+      at: new Date().toISOString(),
+      fromStep: 0,
+      fromVersion: 0,
+      pid: 1,
+      host: 'h',
+      worker: {},
+    })
     expect(await findStartingPoint(run)).toEqual({ attempt: 2, checkpoint: null })
   })
 })
@@ -121,7 +139,9 @@ describe('what a continued run is made from', () => {
   it('must be what it was started from', () => {
     const same = { seed: 1, judge: 'reference', modelHash: 'mh', poolHash: 'ph' }
     expect(() => requireSame(meta, same)).not.toThrow()
-    expect(() => requireSame(meta, { ...same, seed: 2, poolHash: 'x' })).toThrow(/run\.seed \(1 then, 2 now\), the pool \(ph then, x now\)/)
+    expect(() => requireSame(meta, { ...same, seed: 2, poolHash: 'x' })).toThrow(
+      /run\.seed \(1 then, 2 now\), the pool \(ph then, x now\)/,
+    )
     expect(() => requireSame(meta, { modelHash: 'other' })).toThrow(/the base model/)
   })
 })
@@ -133,7 +153,10 @@ describe('run directories', () => {
     expect(await nextRunId(runs, 'granite-2b.yaml', day)).toBe('granite-2b-2026-03-04-1')
     await createRunDirectory(runs, 'granite-2b-2026-03-04-1')
     expect(await nextRunId(runs, 'granite-2b.yaml', day)).toBe('granite-2b-2026-03-04-2')
-    await expect(createRunDirectory(runs, 'granite-2b-2026-03-04-1')).rejects.toMatchObject({ boundary: 'config', remedy: expect.stringContaining('--resume') as string })
+    await expect(createRunDirectory(runs, 'granite-2b-2026-03-04-1')).rejects.toMatchObject({
+      boundary: 'config',
+      remedy: expect.stringContaining('--resume') as string,
+    })
   })
 
   it('that do not exist are an error that names those that do', async () => {

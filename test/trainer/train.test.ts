@@ -6,7 +6,16 @@ import { EvaluationSample, EvaluationSummary, RolloutRecord, RunStatus } from '.
 import { UpdateBatch, UpdateResult } from '../../data/records/update.ts'
 import { processStart } from '../../trainer/lock.ts'
 import { runTraining, type TrainingOptions, type TrainingOutcome } from '../../trainer/train.ts'
-import { captured, letterJudge, makeTinyModel, noPython, shortPool, source, temporaryDirectory, tinyConfig } from '../support/tiny-training.ts'
+import {
+  captured,
+  letterJudge,
+  makeTinyModel,
+  noPython,
+  shortPool,
+  source,
+  temporaryDirectory,
+  tinyConfig,
+} from '../support/tiny-training.ts'
 
 const linesOf = (path: string): unknown[] =>
   readFileSync(path, 'utf8')
@@ -14,11 +23,14 @@ const linesOf = (path: string): unknown[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as unknown)
 
-const adapterBytes = (outcome: TrainingOutcome): Buffer => readFileSync(join(outcome.adapter ?? '', 'adapter_model.safetensors'))
+const adapterBytes = (outcome: TrainingOutcome): Buffer =>
+  readFileSync(join(outcome.adapter ?? '', 'adapter_model.safetensors'))
 
 /** A metrics line without what may differ between two runs that compute the same. */
 const comparable = (line: unknown): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(line as object).filter(([key]) => !/^(at|attempt|step_time|time\/.*|worker\/.*)$/.test(key)))
+  Object.fromEntries(
+    Object.entries(line as object).filter(([key]) => !/^(at|attempt|step_time|time\/.*|worker\/.*)$/.test(key)),
+  )
 
 describe.skipIf(noPython)('training with the real worker and a tiny random model', () => {
   const runs = temporaryDirectory()
@@ -41,8 +53,19 @@ describe.skipIf(noPython)('training with the real worker and a tiny random model
   }, 600_000)
 
   it('does all steps, evaluates, and says so', () => {
-    expect(whole).toMatchObject({ kind: 'finished', runId: 'whole', step: 5, steps: 5, policyVersion: 5, resumeWith: null })
-    expect(RunStatus.parse(JSON.parse(readFileSync(join(whole.directory, 'status.json'), 'utf8')))).toMatchObject({ state: 'finished', step: 5, message: null })
+    expect(whole).toMatchObject({
+      kind: 'finished',
+      runId: 'whole',
+      step: 5,
+      steps: 5,
+      policyVersion: 5,
+      resumeWith: null,
+    })
+    expect(RunStatus.parse(JSON.parse(readFileSync(join(whole.directory, 'status.json'), 'utf8')))).toMatchObject({
+      state: 'finished',
+      step: 5,
+      message: null,
+    })
     expect(progress.text()).toContain('step 5/5')
     expect(existsSync(join(whole.directory, 'lock.json'))).toBe(false)
   })
@@ -57,11 +80,17 @@ describe.skipIf(noPython)('training with the real worker and a tiny random model
 
   it('records groups and updates that can be read back and agree with each other', () => {
     for (const step of [0, 4]) {
-      const groups = linesOf(join(whole.directory, `rollouts/step-00000${step}.jsonl`)).map((line) => RolloutRecord.parse(line))
+      const groups = linesOf(join(whole.directory, `rollouts/step-00000${step}.jsonl`)).map((line) =>
+        RolloutRecord.parse(line),
+      )
       expect(groups).toHaveLength(3)
-      const { batch, result } = JSON.parse(readFileSync(join(whole.directory, `updates/step-00000${step}.json`), 'utf8')) as { batch: unknown; result: unknown }
+      const { batch, result } = JSON.parse(
+        readFileSync(join(whole.directory, `updates/step-00000${step}.json`), 'utf8'),
+      ) as { batch: unknown; result: unknown }
       const sent = UpdateBatch.parse(batch).groups.flatMap((group) => group.completions)
-      const live = groups.filter(({ advantages }) => advantages.skipped === null).flatMap(({ group }) => group.completions)
+      const live = groups
+        .filter(({ advantages }) => advantages.skipped === null)
+        .flatMap(({ group }) => group.completions)
       expect(sent.map(({ tokenIds }) => tokenIds)).toEqual(live.map(({ tokenIds }) => tokenIds))
       expect(UpdateResult.parse(result).fromVersion).toBe(groups[0]?.group.policyVersion)
       expect(new Set(groups.map(({ group }) => group.policyName)).size).toBe(1)
@@ -70,37 +99,68 @@ describe.skipIf(noPython)('training with the real worker and a tiny random model
 
   it('keeps the newest checkpoints, and only adapters that something may still ask for', () => {
     expect(readdirSync(join(whole.directory, 'checkpoints')).toSorted()).toEqual(['step-000004', 'step-000005'])
-    expect(readdirSync(join(whole.directory, 'adapters')).toSorted()).toEqual(['v000002', 'v000003', 'v000004', 'v000005'])
+    expect(readdirSync(join(whole.directory, 'adapters')).toSorted()).toEqual([
+      'v000002',
+      'v000003',
+      'v000004',
+      'v000005',
+    ])
   })
 
   it('compares base and trained on the same prompts, seeds and settings', () => {
     const base = linesOf(join(whole.directory, 'eval/final/base.jsonl')).map((line) => EvaluationSample.parse(line))
-    const trained = linesOf(join(whole.directory, 'eval/final/trained.jsonl')).map((line) => EvaluationSample.parse(line))
-    expect(base.map(({ promptId, seed }) => [promptId, seed])).toEqual(trained.map(({ promptId, seed }) => [promptId, seed]))
+    const trained = linesOf(join(whole.directory, 'eval/final/trained.jsonl')).map((line) =>
+      EvaluationSample.parse(line),
+    )
+    expect(base.map(({ promptId, seed }) => [promptId, seed])).toEqual(
+      trained.map(({ promptId, seed }) => [promptId, seed]),
+    )
     expect(new Set(base.map(({ promptId }) => promptId)).size).toBe(4)
-    const summary = EvaluationSummary.parse(JSON.parse(readFileSync(join(whole.directory, 'eval/final/summary.json'), 'utf8')))
+    const summary = EvaluationSummary.parse(
+      JSON.parse(readFileSync(join(whole.directory, 'eval/final/summary.json'), 'utf8')),
+    )
     expect(summary).toEqual(whole.evaluation)
     expect(summary.all.improved + summary.all.equal + summary.all.worse).toBe(4)
   })
 
   it('continues bit for bit after a polite stop, after the death of the worker, and after a hard stop', async () => {
     const workerPid = (): number => {
-      const pids = readFileSync(join(runs, 'broken/logs/worker.log'), 'utf8').match(/(?<=Started server process \[)\d+/g)
+      const pids = readFileSync(join(runs, 'broken/logs/worker.log'), 'utf8').match(
+        /(?<=Started server process \[)\d+/g,
+      )
       return Number(pids?.at(-1))
     }
-    const after = (start: string, act: () => void) => ({ ...captured(), write: (text: string) => void (text.startsWith(start) && act()) })
+    const after = (start: string, act: () => void) => ({
+      ...captured(),
+      write: (text: string) => void (text.startsWith(start) && act()),
+    })
 
     const stop = new AbortController()
-    const first = await runTraining(options('broken', { stop: stop.signal, progress: after('step 1/', () => stop.abort()) }))
+    const first = await runTraining(
+      options('broken', { stop: stop.signal, progress: after('step 1/', () => stop.abort()) }),
+    )
     expect(first).toMatchObject({ kind: 'stopped', step: 1, resumeWith: 'broken' })
 
     // The fourth step is under way when the worker dies: step 3 is recorded, but the newest checkpoint is that of step 2.
     const kill = after('step 3/', () => setImmediate(() => process.kill(workerPid(), 'SIGKILL')))
-    await expect(runTraining(options('broken', { resume: 'broken', progress: kill }))).rejects.toMatchObject({ boundary: 'worker', message: expect.stringContaining('SIGKILL') as string })
-    expect(RunStatus.parse(JSON.parse(readFileSync(join(runs, 'broken/status.json'), 'utf8')))).toMatchObject({ state: 'failed', step: 3, attempt: 2 })
+    await expect(runTraining(options('broken', { resume: 'broken', progress: kill }))).rejects.toMatchObject({
+      boundary: 'worker',
+      message: expect.stringContaining('SIGKILL') as string,
+    })
+    expect(RunStatus.parse(JSON.parse(readFileSync(join(runs, 'broken/status.json'), 'utf8')))).toMatchObject({
+      state: 'failed',
+      step: 3,
+      attempt: 2,
+    })
 
     const abort = new AbortController()
-    const third = await runTraining(options('broken', { resume: 'broken', abort: abort.signal, progress: after('step 3/', () => setImmediate(() => abort.abort(new Error('now')))) }))
+    const third = await runTraining(
+      options('broken', {
+        resume: 'broken',
+        abort: abort.signal,
+        progress: after('step 3/', () => setImmediate(() => abort.abort(new Error('now')))),
+      }),
+    )
     expect(third).toMatchObject({ kind: 'aborted', step: 2 })
     expect(processStart(workerPid())).toBeUndefined()
 
@@ -112,6 +172,12 @@ describe.skipIf(noPython)('training with the real worker and a tiny random model
     expect(last.evaluation?.all).toEqual(whole.evaluation?.all)
     expect(linesOf(join(last.directory, 'attempts.jsonl'))).toHaveLength(4)
   }, 900_000)
+
+  it('does not begin when it is asked to stop before', async () => {
+    const stop = AbortSignal.abort(new Error('not now'))
+    const outcome = await runTraining(options('early', { stop }))
+    expect(outcome).toMatchObject({ kind: 'stopped', step: 0, policyVersion: 0, adapter: null, resumeWith: 'early' })
+  }, 120_000)
 
   it('refuses to continue a run with another pool', async () => {
     const changed = options('broken', { resume: 'broken', pool: shortPool(11, 5) })

@@ -2,8 +2,20 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { VllmSampler } from '../../trainer/vllm-sampler.ts'
 import { fakeServer, type Answer, type RecordedCall } from '../support/fake-server.ts'
 
-const choice = (index: number, extra: object = {}) => ({ index, text: `t${index}`, token_ids: [5, 6], logprobs: { token_logprobs: [-1, -2] }, finish_reason: 'stop', ...extra })
-const missing = (name: string): Answer => ({ status: 404, json: { error: { message: `The model \`${name}\` does not exist.`, type: 'NotFoundError', param: 'model', code: 404 } } })
+const choice = (index: number, extra: object = {}) => ({
+  index,
+  text: `t${index}`,
+  token_ids: [5, 6],
+  logprobs: { token_logprobs: [-1, -2] },
+  finish_reason: 'stop',
+  ...extra,
+})
+const missing = (name: string): Answer => ({
+  status: 404,
+  json: {
+    error: { message: `The model \`${name}\` does not exist.`, type: 'NotFoundError', param: 'model', code: 404 },
+  },
+})
 const request = { policy: 'base', promptTokenIds: [1, 2, 3], count: 2, maxTokens: 9, temperature: 1, seed: 256 }
 const adapter = { version: 1, location: '/adapters/v1', sha256: '', bytes: 1 }
 
@@ -12,17 +24,29 @@ describe('the vLLM sampler client', () => {
   afterEach(async () => {
     await Promise.all(open.splice(0).map((server) => server.close()))
   })
-  const start = async (answer: (call: RecordedCall, number: number) => Answer, options: { timeout?: number; gone?: AbortSignal } = {}) => {
+  const start = async (
+    answer: (call: RecordedCall, number: number) => Answer,
+    options: { timeout?: number; gone?: AbortSignal } = {},
+  ) => {
     const server = await fakeServer(answer)
     open.push(server)
-    const sampler = new VllmSampler({ url: `${server.url}/`, token: 'key', baseName: 'base', requestTimeoutMs: options.timeout ?? 5000, gone: options.gone })
+    const sampler = new VllmSampler({
+      url: `${server.url}/`,
+      token: 'key',
+      baseName: 'base',
+      requestTimeoutMs: options.timeout ?? 5000,
+      gone: options.gone,
+    })
     return { sampler, calls: server.calls }
   }
 
   it('sends every sampling field, so that no default of the server can change the distribution', async () => {
     const { sampler, calls } = await start(() => ({ json: { choices: [choice(1), choice(0)] } }))
     const completions = await sampler.sample(request)
-    expect(completions.map(({ index, tokenIds, logprobs }) => [index, tokenIds, logprobs])).toEqual([[0, [5, 6], [-1, -2]], [1, [5, 6], [-1, -2]]])
+    expect(completions.map(({ index, tokenIds, logprobs }) => [index, tokenIds, logprobs])).toEqual([
+      [0, [5, 6], [-1, -2]],
+      [1, [5, 6], [-1, -2]],
+    ])
     expect(calls[0]).toEqual({
       route: 'POST /v1/completions',
       authorization: 'Bearer key',
@@ -48,16 +72,26 @@ describe('the vLLM sampler client', () => {
   })
 
   it('takes an unknown end of a completion as an abort', async () => {
-    const { sampler } = await start(() => ({ json: { choices: [choice(0, { finish_reason: 'error' }), choice(1, { finish_reason: 'length' })] } }))
+    const { sampler } = await start(() => ({
+      json: { choices: [choice(0, { finish_reason: 'error' }), choice(1, { finish_reason: 'length' })] },
+    }))
     expect((await sampler.sample(request)).map(({ finishReason }) => finishReason)).toEqual(['abort', 'length'])
   })
 
   it.each<[string, Answer, RegExp]>([
     ['token ids are missing', { json: { choices: [choice(0, { token_ids: null }), choice(1)] } }, /token_ids/],
-    ['log-probs and tokens differ in number', { json: { choices: [choice(0, { token_ids: [5] }), choice(1)] } }, /1 tokens and 2 log-probs/],
+    [
+      'log-probs and tokens differ in number',
+      { json: { choices: [choice(0, { token_ids: [5] }), choice(1)] } },
+      /1 tokens and 2 log-probs/,
+    ],
     ['a completion is missing', { json: { choices: [choice(0)] } }, /asked for 2 completions, got indices 0/],
     ['the answer is no JSON', { text: 'hello' }, /not JSON: hello/],
-    ['the request is refused', { status: 400, json: { error: { message: 'Token id 99999 is out of vocabulary', type: 'BadRequestError' } } }, /status 400: Token id 99999/],
+    [
+      'the request is refused',
+      { status: 400, json: { error: { message: 'Token id 99999 is out of vocabulary', type: 'BadRequestError' } } },
+      /status 400: Token id 99999/,
+    ],
     ['the key is wrong', { status: 401, json: { error: 'Unauthorized' } }, /Unauthorized/],
   ])('fails at once, with a reason, when %s', async (_, answer, expected) => {
     const { sampler, calls } = await start(() => answer)
@@ -67,7 +101,9 @@ describe('the vLLM sampler client', () => {
   })
 
   it('tries again when the server was busy or the connection broke, and gives up after three tries', async () => {
-    const first = await start((_, number) => (number === 1 ? { status: 503 } : number === 2 ? 'cut' : { json: { choices: [choice(0), choice(1)] } }))
+    const first = await start((_, number) =>
+      number === 1 ? { status: 503 } : number === 2 ? 'cut' : { json: { choices: [choice(0), choice(1)] } },
+    )
     expect(await first.sampler.sample(request)).toHaveLength(2)
     const second = await start(() => ({ status: 503, text: 'down' }))
     await expect(second.sampler.sample(request)).rejects.toThrow(/status 503: down/)
@@ -100,7 +136,12 @@ describe('the vLLM sampler client', () => {
     await sampler.load('p1', adapter)
     restarted = true
     expect(await sampler.sample({ ...request, policy: 'p1' })).toHaveLength(2)
-    expect(calls.map(({ route }) => route.split('/').at(-1))).toEqual(['load_lora_adapter', 'completions', 'load_lora_adapter', 'completions'])
+    expect(calls.map(({ route }) => route.split('/').at(-1))).toEqual([
+      'load_lora_adapter',
+      'completions',
+      'load_lora_adapter',
+      'completions',
+    ])
   })
 
   it('does not invent an adapter that it never loaded', async () => {
@@ -110,20 +151,30 @@ describe('the vLLM sampler client', () => {
   })
 
   it('takes "already loaded" for success only when the same directory is listed under that name', async () => {
-    const loadedFrom = (root: string) => ({ route }: RecordedCall): Answer =>
-      route === 'GET /v1/models' ? { json: { data: [{ id: 'base' }, { id: 'p1', root }] } } : { status: 400, json: { error: { message: "The lora adapter 'p1' has already been loaded." } } }
+    const loadedFrom =
+      (root: string) =>
+      ({ route }: RecordedCall): Answer =>
+        route === 'GET /v1/models'
+          ? { json: { data: [{ id: 'base' }, { id: 'p1', root }] } }
+          : { status: 400, json: { error: { message: "The lora adapter 'p1' has already been loaded." } } }
     await (await start(loadedFrom(adapter.location))).sampler.load('p1', adapter)
-    await expect((await start(loadedFrom('/elsewhere'))).sampler.load('p1', adapter)).rejects.toThrow(/already been loaded/)
+    await expect((await start(loadedFrom('/elsewhere'))).sampler.load('p1', adapter)).rejects.toThrow(
+      /already been loaded/,
+    )
   })
 
   it('unloads what is not there without complaint, and complains about anything else', async () => {
-    await (await start(() => ({ status: 404, json: { error: { message: "The lora adapter 'x' cannot be found." } } }))).sampler.unload('x')
+    await (
+      await start(() => ({ status: 404, json: { error: { message: "The lora adapter 'x' cannot be found." } } }))
+    ).sampler.unload('x')
     await expect((await start(() => ({ status: 500, text: 'boom' }))).sampler.unload('x')).rejects.toThrow(/boom/)
   })
 
   it('says how to start vLLM when the adapter routes do not exist', async () => {
     const { sampler } = await start(() => ({ status: 404, json: { detail: 'Not Found' } }))
-    await expect(sampler.load('p1', adapter)).rejects.toMatchObject({ remedy: expect.stringContaining('VLLM_ALLOW_RUNTIME_LORA_UPDATING') as string })
+    await expect(sampler.load('p1', adapter)).rejects.toMatchObject({
+      remedy: expect.stringContaining('VLLM_ALLOW_RUNTIME_LORA_UPDATING') as string,
+    })
   })
 
   it('reads prompt log-probs by token id', async () => {

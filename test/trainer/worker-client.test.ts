@@ -24,7 +24,10 @@ const result = {
   mismatch: { meanAbs: 0, maxAbs: 0, outsideShare: 0, k3: 0 },
   tokens: { prompt: 1, completion: 1 },
 }
-const refusal = (status: number, type: string): Answer => ({ status, json: { error: { message: 'no', type, code: status } } })
+const refusal = (status: number, type: string): Answer => ({
+  status,
+  json: { error: { message: 'no', type, code: status } },
+})
 
 describe('the worker client', () => {
   const open: { close: () => Promise<void> }[] = []
@@ -34,7 +37,14 @@ describe('the worker client', () => {
   const start = async (answer: (call: RecordedCall, number: number) => Answer, gone?: AbortSignal) => {
     const server = await fakeServer(answer)
     open.push(server)
-    const client = new WorkerClient({ url: server.url, token: 't', requestTimeoutMs: 5000, adaptersDir: '/run/adapters', statesDir: '/run/checkpoints', gone })
+    const client = new WorkerClient({
+      url: server.url,
+      token: 't',
+      requestTimeoutMs: 5000,
+      adaptersDir: '/run/adapters',
+      statesDir: '/run/checkpoints',
+      gone,
+    })
     return { client, calls: server.calls }
   }
 
@@ -55,24 +65,47 @@ describe('the worker client', () => {
   })
 
   it.each<[string, Answer, RegExp, RegExp]>([
-    ['a stale version', refusal(409, 'StaleVersion'), /\/update failed with status 409 \(StaleVersion\): no/, /resume the run/],
+    [
+      'a stale version',
+      refusal(409, 'StaleVersion'),
+      /\/update failed with status 409 \(StaleVersion\): no/,
+      /resume the run/,
+    ],
     ['a non-finite update', refusal(422, 'NonFiniteUpdate'), /NonFiniteUpdate/, /learningRate/],
     ['a full memory', refusal(507, 'OutOfMemory'), /OutOfMemory/, /tokenBudget/],
     ['another shape', { json: { ...result, kl: 'much' } }, /another shape[^]*kl/, /same version/],
   ])('reports %s once, with what to do', async (_, answer, message, remedy) => {
     const { client, calls } = await start(() => answer)
-    await expect(client.update(batch)).rejects.toMatchObject({ boundary: 'worker', message: expect.stringMatching(message) as string, remedy: expect.stringMatching(remedy) as string })
+    await expect(client.update(batch)).rejects.toMatchObject({
+      boundary: 'worker',
+      message: expect.stringMatching(message) as string,
+      remedy: expect.stringMatching(remedy) as string,
+    })
     expect(calls).toHaveLength(1)
   })
 
   it('refuses an answer about another step', async () => {
     const { client } = await start(() => ({ json: { ...result, step: 2 } }))
-    await expect(client.update(batch)).rejects.toThrow(/asked for step 3 from version 2, the worker answered about step 2/)
+    await expect(client.update(batch)).rejects.toThrow(
+      /asked for step 3 from version 2, the worker answered about step 2/,
+    )
   })
 
   it('refuses a session that has already been trained', async () => {
     const { client } = await start(() => ({ json: { runId: 'r', version: 4, loraParameters: 1 } }))
-    const session = { runId: 'r', seed: 0, lora: { rank: 1, alpha: 1, dropout: 0 as const, targetModules: 'all-linear' as const }, optimizer: { learningRate: 1, betas: [0.9, 0.9] as [number, number], epsilon: 1, weightDecay: 0, warmupSteps: 0, maxGradNorm: 1 } }
+    const session = {
+      runId: 'r',
+      seed: 0,
+      lora: { rank: 1, alpha: 1, dropout: 0 as const, targetModules: 'all-linear' as const },
+      optimizer: {
+        learningRate: 1,
+        betas: [0.9, 0.9] as [number, number],
+        epsilon: 1,
+        weightDecay: 0,
+        warmupSteps: 0,
+        maxGradNorm: 1,
+      },
+    }
     await expect(client.open(session)).rejects.toThrow(/already at version 4/)
   })
 
@@ -85,12 +118,16 @@ describe('the worker client', () => {
     expect(await client.tokenize(prompts)).toEqual(prompts.map(({ id }) => [Number(id)]))
     expect(calls).toHaveLength(3)
     const swapped = await start(() => ({ json: { prompts: [{ id: 'b', tokenIds: [] }] } }))
-    await expect(swapped.client.tokenize([{ id: 'a', messages: [] }])).rejects.toThrow(/answered prompt b at the place of a/)
+    await expect(swapped.client.tokenize([{ id: 'a', messages: [] }])).rejects.toThrow(
+      /answered prompt b at the place of a/,
+    )
   })
 
   it('refuses log-probs that are not one for each token', async () => {
     const { client } = await start(() => ({ json: { version: 1, items: [{ logprobs: [-1] }] } }))
-    await expect(client.logprobs('current', [{ promptTokenIds: [1], tokenIds: [2, 3] }])).rejects.toThrow(/another number of log-probs/)
+    await expect(client.logprobs('current', [{ promptTokenIds: [1], tokenIds: [2, 3] }])).rejects.toThrow(
+      /another number of log-probs/,
+    )
   })
 
   it('rejects what is in flight with the reason when the worker has ended', async () => {

@@ -27,7 +27,10 @@ const start = (python: string, startTimeoutSeconds = 20, signal?: AbortSignal) =
 
 describe('starting a worker that cannot start', () => {
   it('says that there is no such interpreter', async () => {
-    await expect(start('/no/such/python')).rejects.toMatchObject({ boundary: 'worker', message: 'Python was not found at /no/such/python' })
+    await expect(start('/no/such/python')).rejects.toMatchObject({
+      boundary: 'worker',
+      message: 'Python was not found at /no/such/python',
+    })
   })
 
   it('refuses an interpreter that is too old before anything slow is tried', async () => {

@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
+from grpo_worker.allocator import share_one_arena
 from grpo_worker.threads import choose_threads, export_threads
 
 log = logging.getLogger("grpo_worker")
@@ -25,6 +26,7 @@ def main() -> int:
     if problem is not None:
         log.error("%s", problem)
         return CANNOT_START
+    share_one_arena()
     variables = export_threads(choose_threads(options.threads, options.model))
     log.info("threads: %s", ", ".join(f"{name}={value}" for name, value in variables.items()))
 

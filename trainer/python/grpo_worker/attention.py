@@ -25,22 +25,16 @@ UNSUPPORTED = ("softcap", "s_aux", "position_bias")
 
 @dataclass(frozen=True)
 class GroupSlice:
-    """Where one group lies in the flat row. Lengths in tokens.
+    """Extent of one group in the flat row, right behind the group before it. Lengths in tokens.
 
     `inputs` are the lengths of the completion inputs (a completion's last token predicts nothing and is
     left out; a completion of one token has none). `mask` (longest, prompt + longest) is true where a
     completion token may look; None when no completion has an input token.
     """
 
-    start: int
     prompt: int
     inputs: tuple[int, ...]
     mask: torch.Tensor | None
-
-    @property
-    def end(self) -> int:
-        """First place behind the group."""
-        return self.start + self.prompt + sum(self.inputs)
 
 
 def grouped_attention(

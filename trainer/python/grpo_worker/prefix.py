@@ -58,7 +58,7 @@ def build_row(pieces: Sequence[Piece], device: torch.device) -> Row:
             predict.extend(range(len(ids), len(ids) + len(completion) - 1))
             ids.extend(completion[:-1])
             positions.extend(range(length, length + len(completion) - 1))
-        layout.append(GroupSlice(start, length, inputs, _mask(length, max(inputs), device)))
+        layout.append(GroupSlice(length, inputs, _mask(length, max(inputs), device)))
     return Row(
         input_ids=torch.tensor([ids], device=device),
         position_ids=torch.tensor([positions], device=device),

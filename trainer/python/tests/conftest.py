@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
     GraniteConfig,
@@ -19,6 +20,10 @@ from transformers import (
 
 from grpo_worker.policy import BaseModel, load_base
 from grpo_worker.worker import Worker
+
+# A shared machine may stall any single example.
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
 
 ARCHITECTURES = ["llama", "qwen2", "granite"]
 CHAT_TEMPLATE = (

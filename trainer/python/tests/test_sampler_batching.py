@@ -35,10 +35,22 @@ def params(seed: int, **changes: object) -> SamplingParams:
     return SamplingParams(**{"n": 4, "max_tokens": 40, "seed": seed, "logprobs": 0, **changes})
 
 
+def rows_are_independent() -> bool:
+    """Whether a matrix product gives a row the same bits in a block of 16 rows and in larger ones."""
+    generator = torch.Generator().manual_seed(0)
+    for into, out in ((64, 64), (64, 128), (64, 192), (96, 64), (64, 258)):
+        x, weight = torch.randn(48, into, generator=generator), torch.randn(out, into, generator=generator)
+        whole = torch.nn.functional.linear(x, weight)
+        parts = [torch.nn.functional.linear(x[:rows], weight) for rows in (16, 32)]
+        if not all(torch.equal(part, whole[: len(part)]) for part in parts):
+            return False
+    return True
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("n", [1, 6])
 def test_alone_together_and_again_give_equal_answers(engine: Engine, threads: int, n: int) -> None:
-    """Ids and log-probs equal to the last bit, beside 11 other prompts and two other policies."""
+    """Beside 11 other prompts and two other policies; to the last bit where this CPU's library allows it."""
     torch.set_num_threads(threads)
     names = ["base", "p1", "p2"]
     asked = [(names[k % 3], prompt, params(k, n=n)) for k, prompt in enumerate(PROMPTS)]
@@ -46,8 +58,12 @@ def test_alone_together_and_again_give_equal_answers(engine: Engine, threads: in
         jobs = [engine.submit(name, [prompt], p)[0] for name, prompt, p in asked]
     together = [job.future.result(60) for job in jobs]
     alone = [sample(engine, [prompt], p, name)[0] for name, prompt, p in asked]
-    assert together == alone
+    exact = rows_are_independent()
     torch.set_num_threads(1)
+    for ours, theirs in zip(together, alone, strict=True):
+        assert [c.ids for c in ours.choices] == [c.ids for c in theirs.choices]
+        for a, b in zip(ours.choices, theirs.choices, strict=True):
+            assert a.logprobs == (b.logprobs if exact else pytest.approx(b.logprobs, abs=1e-5))
 
 
 def test_completions_and_seeds_differ(engine: Engine) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "scripts/tiny-base"))
 
-from completions import FAULTS, Mixture, Subjects, calls_of, mistaken, right, spoiled  # noqa: E402
+from completions import Subjects, calls_of, right
+from faults import FAULTS, Mixture, mistaken, spoiled
 
 NAMES = ["ana", "gus", "winter budget", "case15"]
 STEP = (

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { tokenizePool } from '../../trainer/bind-pool.ts'
+import { chooseCanaries, meanDifference } from '../../trainer/canary.ts'
+import type { Learner } from '../../trainer/learner.ts'
+import { resolveModel } from '../../trainer/services.ts'
+import { shortPool, temporaryDirectory } from '../support/tiny-training.ts'
+
+/** A tokenizer that makes as many tokens as it is told, by the order of prompts. */
+const learnerOf = (lengths: readonly number[]): Learner =>
+  ({
+    tokenize: async (prompts: readonly unknown[]) =>
+      prompts.map((_, i) => Array.from({ length: lengths[i] ?? 1 }, (__, j) => j)),
+  }) as unknown as Learner
+
+describe('binding a pool to a model', () => {
+  it('refuses prompts above the limit, lists them, and cuts nothing', async () => {
+    const pool = shortPool(3, 2)
+    const bound = await tokenizePool(pool, learnerOf([10, 11, 9, 30, 4]), 10)
+    expect(bound.train.map(({ tokenIds }) => tokenIds.length)).toEqual([10, 9])
+    expect(bound.heldout.map(({ tokenIds }) => tokenIds.length)).toEqual([4])
+    expect(bound.refused.map(({ id, tokens }) => [id, tokens])).toEqual([
+      [pool[3]?.id, 30],
+      [pool[1]?.id, 11],
+    ])
+  })
+
+  it('fails when nothing is left to train on', async () => {
+    await expect(tokenizePool(shortPool(2, 1), learnerOf([50, 50, 1]), 10)).rejects.toMatchObject({
+      boundary: 'pool',
+      message: 'all training prompts are longer than 10 tokens',
+    })
+    await expect(tokenizePool(shortPool(0, 1), learnerOf([1]), 10)).rejects.toThrow('no training prompts')
+  })
+})
+
+describe('canaries', () => {
+  it('are the beginnings of the shortest prompts, whatever the order of the pool', async () => {
+    const { train } = await tokenizePool(shortPool(4, 0), learnerOf([90, 70, 200, 71]), 1000)
+    expect(chooseCanaries(train).map((ids) => ids.length)).toEqual([64, 64])
+    expect(chooseCanaries(train.toReversed())).toEqual(chooseCanaries(train))
+  })
+
+  it('differ by the mean over all tokens', () => {
+    expect(meanDifference([[-1, -2], [-3]], [[-1, -1], [-5]])).toBe(1)
+    expect(meanDifference([[-1, -2]], [[-1]])).toBeNaN()
+  })
+})
+
+describe('model paths', () => {
+  it('are directories from the working directory, or hub names', () => {
+    const directory = temporaryDirectory()
+    expect(resolveModel('.', directory)).toBe(directory)
+    expect(resolveModel('ibm-granite/granite-3.3-2b-instruct', directory)).toBe('ibm-granite/granite-3.3-2b-instruct')
+    expect(() => resolveModel('./missing', directory)).toThrow(/no directory \.\/missing/)
+    expect(() => resolveModel('missing', directory)).toThrow(/model\.path/)
+  })
+})
