@@ -18,7 +18,8 @@ export default {
       comment: 'components see only the contract, records, readings of a completion, and zod for their caps',
       from: { path: '^rewards/(components|sanity)/' },
       to: {
-        pathNot: '^(rewards/(define-reward|evidence)\\.ts|rewards/sanity/|data/(records|completion)/|node_modules/zod/)',
+        pathNot:
+          '^(rewards/(define-reward|evidence)\\.ts|rewards/sanity/|data/(records|completion)/|node_modules/zod/)',
       },
     },
     {

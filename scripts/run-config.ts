@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { resolveConfig, type Resolved } from '../configs/resolve.ts'
 import { Config } from '../configs/schema.ts'
 import { PipelineError } from '../data/errors.ts'
+import { writeJsonAtomic } from '../data/store/atomic.ts'
 import { RunDirectory } from '../trainer/run-directory.ts'
 import { listRuns } from './run-list.ts'
 
@@ -40,5 +41,33 @@ export const loadRunConfig = async (run: RunDirectory, sets: readonly string[]):
     ...sets,
     ...here,
   ])
-  return { config, provenance: { ...provenance, ...stored.provenance } }
+  const given = Object.fromEntries(sets.map(keyOf).flatMap((key) => (key in provenance ? [[key, provenance[key]!]] : [])))
+  return { config, provenance: { ...provenance, ...stored.provenance, ...given } }
 }
+
+const keyOf = (set: string): string => set.split('=', 1)[0]!.trim()
+
+/** What may change between two attempts of a run: how long and where it computes, never what a step computes. */
+const changeable = [
+  'run.steps',
+  'run.checkpointEvery',
+  'run.keepCheckpoints',
+  'sampling.concurrency',
+  'sampling.requestTimeoutSeconds',
+  'sampling.server',
+  'worker',
+  'evaluation',
+]
+
+/** Throws a usage error for overrides that would make the steps of a continued run differ from those before. */
+export const requireChangeable = (sets: readonly string[]): void => {
+  const fixed = sets.map(keyOf).filter((key) => !changeable.some((name) => key === name || key.startsWith(`${name}.`)))
+  if (fixed.length === 0) return
+  throw new PipelineError('usage', `--set ${fixed.join(', ')}: a run that is continued keeps its values`, {
+    remedy: `These may change: ${changeable.join(', ')}. For anything else start a new run.`,
+  })
+}
+
+/** Keeps accepted overrides with the run, so that the next attempt has them too. */
+export const storeRunConfig = (run: RunDirectory, { config, provenance }: Resolved<Config>): Promise<void> =>
+  writeJsonAtomic(run.resolvedConfig, { values: config, provenance })

@@ -41,13 +41,14 @@ export interface Attempt {
 
 /** The settings that the worker keeps for the whole run. */
 export const sessionRequest = (config: TrainerConfig, runId: string): SessionRequest => {
-  const { learningRate, betas, epsilon, weightDecay, maxGradNorm, warmupFraction } = config.optimizer
+  const { learningRate, betas, epsilon, weightDecay, maxGradNorm, warmupFraction, schedule } = config.optimizer
   const warmupSteps = Math.ceil(warmupFraction * config.run.steps)
+  const decaySteps = schedule === 'linear' ? config.run.steps - warmupSteps : 0
   return {
     runId,
     seed: config.run.seed,
     lora: { ...config.lora, dropout: 0 },
-    optimizer: { learningRate, betas, epsilon, weightDecay, warmupSteps, maxGradNorm },
+    optimizer: { learningRate, betas, epsilon, weightDecay, warmupSteps, decaySteps, maxGradNorm },
   }
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { PipelineError } from '../data/errors.ts'
 import { writeJsonAtomic } from '../data/store/atomic.ts'
 import type { Learner } from './learner.ts'
 
@@ -31,11 +32,20 @@ const names = async (checkpointsDir: string): Promise<string[]> => {
   return entries.filter((name) => pattern.test(name)).toSorted((a, b) => Number(b.slice(5)) - Number(a.slice(5)))
 }
 
+const isTorn = (error: unknown): boolean =>
+  error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+/** Null where a process died before the checkpoint was whole. Whatever else is wrong with it is an error: going back to an older one would delete it. */
 const readLoop = async (directory: string): Promise<LoopState | null> => {
+  const path = join(directory, 'loop.json')
   try {
-    return LoopState.parse(JSON.parse(await readFile(join(directory, 'loop.json'), 'utf8')))
-  } catch {
-    return null
+    return LoopState.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch (error) {
+    if (isTorn(error)) return null
+    throw new PipelineError('checkpoint', `cannot read the checkpoint ${path}: ${(error as Error).message}`, {
+      remedy: 'Repair it, or remove its directory to continue from the checkpoint before it.',
+      cause: error,
+    })
   }
 }
 

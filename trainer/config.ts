@@ -152,6 +152,10 @@ export const OptimizerSection = z
     epsilon: z.number().positive().default(1e-8).describe('Added to the root of the second moment.'),
     weightDecay: z.number().min(0).default(0).describe('Decoupled weight decay.'),
     warmupFraction: z.number().min(0).max(1).default(0.1).describe('Share of run.steps in which the rate rises.'),
+    schedule: z
+      .enum(['constant', 'linear'])
+      .default('constant')
+      .describe('After the warm-up the rate stays, or falls linearly over the rest of run.steps.'),
     maxGradNorm: z.number().positive().default(1).describe('Gradients are scaled down to this norm.'),
   })
   .prefault({})

@@ -63,19 +63,26 @@ const cutMetrics = async (path: string, nextStep: number): Promise<void> => {
   await writeFileAtomic(path, kept)
 }
 
+const entries = async (directory: string): Promise<string[]> =>
+  readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+
 /** Removes `step-NNNNNN.*` files from a step on. */
 const dropSteps = async (directory: string, nextStep: number): Promise<void> => {
-  for (const name of await readdir(directory).catch(() => [])) {
+  for (const name of await entries(directory)) {
     const step = /^step-(\d+)\./.exec(name)?.[1]
     if (step !== undefined && Number(step) >= nextStep) await rm(join(directory, name), { force: true })
   }
 }
 
-/** Removes adapters of versions that the continued run will make anew. */
+/** Removes adapters of versions that the continued run will make anew, and half-written ones. Whatever else lies there is somebody's. */
 const dropAdapters = async (directory: string, version: number): Promise<void> => {
-  for (const name of await readdir(directory).catch(() => [])) {
-    const own = /v(\d{6,})$/.exec(name)?.[1]
-    if (own === undefined || Number(own) > version) await rm(join(directory, name), { recursive: true, force: true })
+  for (const name of await entries(directory)) {
+    const own = /^(?:a\d+-)?v(\d{6,})$/.exec(name)?.[1]
+    const gone = own === undefined ? /^\..*\.tmp$/.test(name) : Number(own) > version
+    if (gone) await rm(join(directory, name), { recursive: true, force: true })
   }
 }
 

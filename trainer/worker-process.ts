@@ -83,11 +83,10 @@ const killGroup = (pid: number, signal: NodeJS.Signals): void => {
 }
 
 /** Copies what the process writes to its log, keeps the last lines, and finds the line that says it is ready. */
-const follow = async (
+const follow = (
   child: ChildProcess,
   logPath: string,
-): Promise<{ tail: string[]; ready: Promise<number>; flushed: () => Promise<void> }> => {
-  await mkdir(dirname(logPath), { recursive: true })
+): { tail: string[]; ready: Promise<number>; flushed: () => Promise<void> } => {
   const log = createWriteStream(logPath, { flags: 'a' })
   const tail: string[] = []
   const keep = (line: string): void => {
@@ -149,8 +148,10 @@ export const startWorker = async (options: WorkerProcessOptions): Promise<Worker
   const python = pythonPath(options.config.python)
   await checkPython(python)
   const token = randomBytes(24).toString('hex')
+  await mkdir(dirname(options.logPath), { recursive: true })
+  // From here to the listeners nothing is awaited: a child that ends at once would end unheard.
   const child = launch(python, options, token)
-  const { tail, ready, flushed } = await follow(child, options.logPath)
+  const { tail, ready, flushed } = follow(child, options.logPath)
   const gone = new AbortController()
   let stopping = false
   const ended = new Promise<void>((resolve) => {

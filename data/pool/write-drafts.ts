@@ -32,8 +32,8 @@ export const appsDraft = (
 ): Draft<'n3'> => {
   const writes = window.combine(own, rng)
   const stray = rng.chance(mistakeShare) ? window.anyRead(rng) : null
-  const listed = stray === null || writes.some(({ shown }) => shown === stray.shown) ? writes : [...writes, stray]
-  const operations = listed.map(({ shown }) => shown)
+  const listed = stray === null || writes.some((write) => write.shown === stray.shown) ? writes : [...writes, stray]
+  const operations = shown(listed)
   const apps = [...new Set(operations.map(operationApp))].toSorted()
   return {
     node: 'n3',

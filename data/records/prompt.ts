@@ -8,7 +8,14 @@ const yesNo = z.enum(['Y', 'N'])
 /** What the prompt itself shows, in structured form: hardened sanity and the judge read it. Never the answer. */
 export const PromptFacts = z.discriminatedUnion('node', [
   z.strictObject({ node: z.literal('n1'), task: z.string(), step: z.int(), operations, failed: operations }),
-  z.strictObject({ node: z.literal('n2'), task: z.string(), step: z.int(), operations, failed: operations, isAligned: yesNo }),
+  z.strictObject({
+    node: z.literal('n2'),
+    task: z.string(),
+    step: z.int(),
+    operations,
+    failed: operations,
+    isAligned: yesNo,
+  }),
   z.strictObject({ node: z.literal('n3'), writes: operations }),
   z.strictObject({
     node: z.literal('n4'),

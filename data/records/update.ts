@@ -18,6 +18,8 @@ export const SessionRequest = z.strictObject({
     weightDecay: z.number().min(0),
     /** Steps of linear warm-up: step k of 0… uses learningRate · min(1, (k + 1) / warmupSteps). */
     warmupSteps: z.int().min(0),
+    /** Steps after the warm-up in which the rate falls linearly, to learningRate / decaySteps; 0: it stays. */
+    decaySteps: z.int().min(0),
     maxGradNorm: z.number().positive(),
   }),
 })

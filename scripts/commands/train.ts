@@ -14,7 +14,7 @@ import { defineCommand, type CommandContext } from '../command.ts'
 import { gatherFacts } from '../plan/gather.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
 import { renderConfig, renderPlan } from '../plan/render.ts'
-import { findRun, loadRunConfig } from '../run-config.ts'
+import { findRun, loadRunConfig, requireChangeable, storeRunConfig } from '../run-config.ts'
 
 /** What is to be trained, and from what. */
 interface Job {
@@ -30,14 +30,17 @@ interface TrainArguments {
   readonly set: readonly string[]
   readonly resume: string | undefined
   readonly dir: string | undefined
+  readonly dryRun: boolean
 }
 
 /** A new run has its config from a file; a continued one from its own directory. */
 const chooseJob = async (args: TrainArguments, cwd: string): Promise<Job> => {
   const sets = [...args.set, ...(args.dir === undefined ? [] : [`run.dir=${JSON.stringify(args.dir)}`])]
   if (args.resume !== undefined) {
+    requireChangeable(args.set)
     const run = await findRun(args.resume, args.dir ?? 'runs', cwd)
     const { config, provenance } = await loadRunConfig(run, args.set)
+    if (args.set.length > 0 && !args.dryRun) await storeRunConfig(run, { config, provenance })
     return { config, provenance, name: run.id, text: null, resume: run.id }
   }
   if (args.config === undefined) {
@@ -93,7 +96,8 @@ export const trainCommand = defineCommand({
   ],
   run: async (args, context) => {
     const { cwd, out } = context
-    const job = await chooseJob({ config: args.config, set: args.set, resume: args.resume, dir: args['run-dir'] }, cwd)
+    const chosen = { config: args.config, set: args.set, resume: args.resume, dir: args['run-dir'], dryRun: args['dry-run'] }
+    const job = await chooseJob(chosen, cwd)
     const { config } = job
     // The cheapest faults first: nobody should wait for a pool to hear that the model is not there.
     if (config.worker.kind === 'spawn') resolveModel(config.model.path, cwd)

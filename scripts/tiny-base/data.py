@@ -14,7 +14,11 @@ from transformers import PreTrainedTokenizerFast
 WORD = re.compile(r"[A-Za-z]+")
 
 
+Pairs = list[tuple[np.ndarray, np.ndarray]]  # token ids of prompts and of completions
+
+
 def read_records(path: Path, limit: int | None = None) -> list[Record]:
+    """Records of a JSON lines file, at most `limit`."""
     with path.open() as file:
         return [json.loads(line) for line, _ in zip(file, range(limit or 10**9), strict=False)]
 
@@ -26,57 +30,21 @@ def render(messages: list[dict]) -> str:
 
 
 class Inventor:
-    """Replaces known names by invented ones, the same way in prompt and completion, so that none can be learnt by heart."""
+    """Replaces known names by invented ones, alike in prompt and completion: none can be learnt by heart."""
 
-    ONSETS = [
-        "b",
-        "bl",
-        "br",
-        "c",
-        "ch",
-        "cl",
-        "cr",
-        "d",
-        "dr",
-        "f",
-        "fl",
-        "g",
-        "gr",
-        "h",
-        "j",
-        "k",
-        "kl",
-        "kr",
-        "l",
-        "m",
-        "n",
-        "p",
-        "pl",
-        "pr",
-        "qu",
-        "r",
-        "s",
-        "sh",
-        "sk",
-        "sl",
-        "st",
-        "t",
-        "th",
-        "tr",
-        "v",
-        "w",
-        "x",
-        "y",
-        "z",
-    ]
-    VOWELS = ["a", "e", "i", "o", "u", "a", "e", "i", "o", "ai", "au", "ea", "ee", "ie", "oo", "ou", "ui"]
-    CODAS = ["", "", "", "n", "r", "l", "s", "t", "k", "m", "nd", "rt", "x", "ck"]
+    ONSETS = (
+        *("b", "bl", "br", "c", "ch", "cl", "cr", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "kl", "kr", "l", "m"),
+        *("n", "p", "pl", "pr", "qu", "r", "s", "sh", "sk", "sl", "st", "t", "th", "tr", "v", "w", "x", "y", "z"),
+    )
+    VOWELS = tuple(["a", "e", "i", "o", "u", "a", "e", "i", "o", "ai", "au", "ea", "ee", "ie", "oo", "ou", "ui"])
+    CODAS = ("", "", "", "n", "r", "l", "s", "t", "k", "m", "nd", "rt", "x", "ck")
 
     def __init__(self, names: set[str], fixed: str) -> None:
         kept = set(WORD.findall(fixed))
         self._words = {word for name in names for word in WORD.findall(name)} - kept
 
     def word(self, rng: random.Random) -> str:
+        """One to three syllables."""
         syllables = rng.choice((1, 2, 2, 2, 3))
         return "".join(
             rng.choice(self.ONSETS) + rng.choice(self.VOWELS) + rng.choice(self.CODAS) for _ in range(syllables)
@@ -99,7 +67,7 @@ def encode(
     longest: int,
     seed: int,
 ) -> dict[str, np.ndarray]:
-    """Token ids of all pairs in one flat array, with the lengths of prompts and completions. Longer ones are left out."""
+    """Token ids of all pairs in one flat array, and the lengths of prompts and completions. Long ones are left out."""
     rng = random.Random(seed)
     prompts, completions = [], []
     for record in records:

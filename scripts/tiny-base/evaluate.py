@@ -48,6 +48,7 @@ def evaluate(
 
 
 def summarise(records: list[Record], scores: list[list[dict]], lengths: list[int]) -> dict[str, object]:
+    """Means of rewards, of exactly right answers and of lengths."""
     by_node: dict[str, list[dict]] = defaultdict(list)
     for record, group in zip(records, scores, strict=True):
         by_node[record["node"]] += group
@@ -69,6 +70,7 @@ def _mean(values) -> float:
 
 
 def main() -> None:
+    """Prints one JSON object of means; with --show, completions first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("pool", type=Path)
@@ -88,7 +90,15 @@ def main() -> None:
     scorer.close()
 
 
-def show(model, tokenizer, records: list[Record], scorer: Scorer, count: int, temperature: float) -> None:
+def show(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    records: list[Record],
+    scorer: Scorer,
+    count: int,
+    temperature: float,
+) -> None:
+    """Prints completions of each node with their R and target."""
     shuffled = random.Random(0).sample(records, len(records))
     for node in ("n1", "n2", "n3", "n4", "n5"):
         for record in [record for record in shuffled if record["node"] == node][:count]:
@@ -96,9 +106,8 @@ def show(model, tokenizer, records: list[Record], scorer: Scorer, count: int, te
             (ids,) = sample(model, [tokenizer(prompt).input_ids], 1, 220, temperature)[0]
             text = text_of(tokenizer, ids)
             (score,) = scorer(record, [text])
-            print(
-                f"--- {node} R {score['total']:.2f} right {score['right']} target {json.dumps(record['target'])}\n{text}"
-            )
+            print(f"--- {node} R {score['total']:.2f} right {score['right']} target {json.dumps(record['target'])}")
+            print(text)
 
 
 if __name__ == "__main__":

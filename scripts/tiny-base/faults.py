@@ -56,7 +56,7 @@ MISTAKES = {
     "n5": _wrong_decision,
 }
 
-FILLER = "I look at the record once more and I read every line of it to be sure that nothing is left out".split()
+FILLER = "I look at the record once more and I read every line of it to be sure that nothing is left out"
 SHORT_KEYS = {
     "write_operations": "writes",
     "read_operations": "reads",
@@ -102,8 +102,12 @@ def _other_keys(rng: random.Random, reasoning: str, answer: dict) -> str:
     return envelope(reasoning, to_json({SHORT_KEYS.get(key, key): value for key, value in answer.items()}))
 
 
+def _filler(words: int) -> str:
+    return " ".join((FILLER.split() * 3)[:words])
+
+
 def _long(rng: random.Random, reasoning: str, answer: dict) -> str:
-    return envelope(f"{reasoning} {' '.join((FILLER * 3)[: rng.randint(45, 60)])}", to_json(answer))
+    return envelope(f"{reasoning} {_filler(rng.randint(45, 60))}", to_json(answer))
 
 
 Fault = Callable[[random.Random, str, dict], str]

@@ -11,36 +11,37 @@ import json
 import os
 import random
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import completions
+import faults
 import numpy as np
 import torch
 from completions import APPS, NODES, Record, Subjects, right
-from data import Inventor, encode, endless, pairs_of, read_records
+from data import Inventor, Pairs, encode, endless, pairs_of, read_records
 from faults import Mixture, spoiled
-from data import Inventor, encode, endless, pairs_of, read_records
 from init import ROPE_THETA, make_model
 from tokenizer import ANSWER_PIECES, CHAT_TEMPLATE, common_lines, common_phrases, template_segments, train_tokenizer
 from train import Phase, run_phase
 from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARDS, SHARD_SIZE, FIRST_SEED = 6, 20_000, 1000
+SHARDS, SHARD_SIZE, FIRST_SEED = 4, 20_000, 1000
 VOCABULARY = 900
 BUDGET = 2560  # padded tokens a batch
 LONGEST = 900
 DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 WHOLE_WORDS = [*APPS, *DAYS, "system", "user", "assistant", "aligned"]
 
-CLEAN = Phase("clean", steps=4500, rate=1.5e-3, warmup=100, floor=0.05, drills=0.03)
-SPOIL = Phase("mixture", steps=700, rate=8e-4, warmup=20, floor=0.1, drills=0.0)
+CLEAN = Phase("clean", steps=4600, rate=1.5e-3, warmup=100, floor=0.05, drills=0.03)
+SPOIL = Phase("mixture", steps=280, rate=6e-4, warmup=10, floor=0.1, drills=0.0)
 MIXTURE = Mixture(
-    form={"n1": 0.24, "n2": 0.2, "n3": 0.24, "n4": 0.22, "n5": 0.24},
-    wrong={"n1": 0.12, "n2": 0.2, "n3": 0.08, "n4": 0.06, "n5": 0.2},
+    form=dict.fromkeys(NODES, 0.25),
+    wrong={"n1": 0.2, "n2": 0.2, "n3": 0.12, "n4": 0.1, "n5": 0.2},
 )
 
 
@@ -65,6 +66,7 @@ def names_of(work: Path) -> set[str]:
 
 
 def make_tokenizer(work: Path, records: list[Record], names: set[str]) -> PreTrainedTokenizerFast:
+    """Learns the tokenizer from prompts and completions of one shard, and from invented words."""
     folder = work / "tokenizer"
     if not folder.exists():
         subjects, rng = Subjects(names), random.Random(1)
@@ -88,6 +90,7 @@ def _without(texts: list[str], fixed: list[str]) -> list[str]:
 
 
 def invented_words(inventor: Inventor, count: int) -> list[str]:
+    """Words that no list holds."""
     rng = random.Random(2)
     return [inventor.word(rng) for _ in range(count)]
 
@@ -95,8 +98,9 @@ def invented_words(inventor: Inventor, count: int) -> list[str]:
 def wording() -> str:
     """Every fixed word of templates, answers, apps and documentation: never replaced by an invented one."""
     files = [*(ROOT / "data/nodes/templates").glob("*.txt"), *(ROOT / "data/world").glob("*/*.ts")]
-    kept = [file.read_text() for file in files if file.name not in ("words.ts", "lists.ts")]
-    return " ".join([*kept, *ANSWER_PIECES, *WHOLE_WORDS, Path(completions.__file__).read_text()])
+    kept = [file.read_text() for file in files if file.parent.name != "values"]
+    kept += [Path(module.__file__).read_text() for module in (completions, faults)]
+    return " ".join([*kept, *ANSWER_PIECES, *WHOLE_WORDS])
 
 
 def make_shard(work: Path, kind: str, shard: int, names: set[str], tokenizer: PreTrainedTokenizerFast) -> Path:
@@ -118,7 +122,7 @@ def make_shard(work: Path, kind: str, shard: int, names: set[str], tokenizer: Pr
     return path
 
 
-def shards(work: Path, kind: str, names: set[str], tokenizer: PreTrainedTokenizerFast):
+def shards(work: Path, kind: str, names: set[str], tokenizer: PreTrainedTokenizerFast) -> Callable[[int], Pairs]:
     """Loads shard after shard, round and round."""
     return lambda shard: pairs_of(dict(np.load(make_shard(work, kind, shard % SHARDS, names, tokenizer))))
 
@@ -135,12 +139,8 @@ def train_base(work: Path, log: Path) -> Path:
             model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
             continue
         pairs = endless(shards(work, kind, names, tokenizer), seed=7)
-
-        def save(step, to=work / f"{phase.name}-last"):
-            return _save(model, tokenizer, to)
-
-        run_phase(model, phase, pairs, budget=BUDGET, seed=11, save=save, log=log)
-        (work / f"{phase.name}-last").rename(folder)
+        run_phase(model, phase, pairs, budget=BUDGET, seed=11, log=log)
+        _save(model, tokenizer, folder)
     return work / SPOIL.name
 
 
@@ -165,6 +165,7 @@ def _edit(file: Path, changes: dict[str, object]) -> None:
 
 
 def main() -> None:
+    """Reads the arguments and makes the base."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True, help="folder for prompts, token caches and checkpoints")
     parser.add_argument("--out", type=Path, default=ROOT / "data/tiny-base")

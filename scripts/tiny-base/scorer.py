@@ -27,4 +27,5 @@ class Scorer:
         return json.loads(line)
 
     def close(self) -> None:
+        """Ends the process."""
         self._process.communicate()

@@ -71,9 +71,8 @@ def common_phrases(texts: Iterable[str], names: Iterable[str], share: float) -> 
     """
     texts = list(texts)
     longest_first = sorted(names, key=len, reverse=True)
-    variable = re.compile(
-        rf"[a-z]+\.[a-z_]+|[a-z_]+=|\b(?:{'|'.join(map(re.escape, longest_first))})\b|\b[a-z]?\d+\b|\w*_\w*|[<>\n\"{{}}|=()]"
-    )
+    names_pattern = "|".join(map(re.escape, longest_first))
+    variable = re.compile(rf"[a-z]+\.[a-z_]+|[a-z_]+=|\b(?:{names_pattern})\b|\b[a-z]?\d+\b|\w*_\w*|[<>\n\"{{}}|=()]")
     counts: Counter[str] = Counter()
     for text in texts:
         pieces = (part for piece in variable.split(text) for part in re.split(r"(?<=[.,:;])", piece))

@@ -4,13 +4,14 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import torch
-import torch.nn.functional as F
+from torch.nn.functional import cross_entropy
 from transformers import LlamaForCausalLM
 
 Pair = tuple[np.ndarray, np.ndarray]  # token ids of a prompt and of its completion with the end token
@@ -26,13 +27,13 @@ class Phase:
     warmup: int
     floor: float
     drills: float  # share of batches that are pure copy drills
-    shape: str = "cosine"
 
     def rate_at(self, step: int) -> float:
+        """Linear warm-up, then half a cosine."""
         if step < self.warmup:
             return self.rate * (step + 1) / self.warmup
         done = (step - self.warmup) / max(1, self.steps - self.warmup)
-        left = 0.5 * (1 + math.cos(math.pi * done)) if self.shape == "cosine" else 1 - done
+        left = 0.5 * (1 + math.cos(math.pi * done))
         return self.rate * (self.floor + (1 - self.floor) * left)
 
 
@@ -75,10 +76,11 @@ def completion_loss(model: LlamaForCausalLM, batch: list[Pair]) -> tuple[torch.T
     at = torch.tensor(where)
     logits = model.lm_head(hidden[at[:, 0], at[:, 1]])
     wanted = torch.from_numpy(np.concatenate([done for _, done in batch]).astype(np.int64))
-    return F.cross_entropy(logits, wanted), (logits.argmax(-1) == wanted).float().mean()
+    return cross_entropy(logits, wanted), (logits.argmax(-1) == wanted).float().mean()
 
 
 def make_optimizer(model: LlamaForCausalLM) -> torch.optim.AdamW:
+    """AdamW; norms are not decayed. The rate is set at each step."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
     scales = [p for p in model.parameters() if p.dim() == 1]
     groups = [{"params": matrices, "weight_decay": 0.05}, {"params": scales, "weight_decay": 0.0}]
@@ -86,22 +88,13 @@ def make_optimizer(model: LlamaForCausalLM) -> torch.optim.AdamW:
 
 
 def run_phase(
-    model: LlamaForCausalLM,
-    phase: Phase,
-    pairs: Iterator[Pair],
-    *,
-    budget: int,
-    seed: int,
-    check: Callable[[int], dict[str, object]] | None = None,
-    check_every: int = 500,
-    save: Callable[[int], None] | None = None,
-    save_every: int = 500,
-    log: Path | None = None,
-) -> dict[str, float]:
-    """Trains through one phase; returns tokens, CPU seconds and the last loss."""
+    model: LlamaForCausalLM, phase: Phase, pairs: Iterator[Pair], *, budget: int, seed: int, log: Path
+) -> None:
+    """Trains through one phase; every 50 steps a line of JSON goes to stdout and to the log."""
     rng = random.Random(seed)
     optimizer, source = make_optimizer(model), batches(pairs, budget, rng)
-    started, tokens, losses, hits = time.process_time(), 0, [], []
+    started, tokens = time.process_time(), 0
+    recent: list[tuple[float, float]] = []
     for step in range(phase.steps):
         is_drill = rng.random() < phase.drills
         batch = [drill(model.config.vocab_size, rng) for _ in range(budget // 110)] if is_drill else next(source)
@@ -114,29 +107,15 @@ def run_phase(
         optimizer.step()
         tokens += sum(len(prompt) + len(done) for prompt, done in batch)
         if not is_drill:
-            losses.append(loss.item())
-            hits.append(hit.item())
-        last = step + 1 == phase.steps
-        if (step + 1) % 50 == 0 or last:
-            line: dict[str, object] = {
-                "phase": phase.name,
-                "step": step + 1,
-                "cpu_s": round(time.process_time() - started),
-                "ktok": tokens // 1000,
-                "loss": round(float(np.mean(losses[-50:])), 4),
-                "hit": round(float(np.mean(hits[-50:])), 4),
-            }
-            if check and ((step + 1) % check_every == 0 or last):
-                line |= check(step + 1)
-            _report(line, log)
-        if save and ((step + 1) % save_every == 0 or last):
-            save(step + 1)
-    return {"tokens": tokens, "cpu_s": round(time.process_time() - started), "loss": float(np.mean(losses[-50:]))}
+            recent = [*recent, (loss.item(), hit.item())][-50:]
+        if (step + 1) % 50 == 0:
+            means = [round(mean(values), 4) for values in zip(*recent, strict=True)]
+            cpu = round(time.process_time() - started)
+            _report({"phase": phase.name, "step": step + 1, "cpu_s": cpu, "tokens": tokens, "loss_hit": means}, log)
 
 
-def _report(line: dict[str, object], log: Path | None) -> None:
+def _report(line: dict[str, object], log: Path) -> None:
     text = json.dumps(line)
     print(text, flush=True)
-    if log:
-        with log.open("a") as file:
-            file.write(text + "\n")
+    with log.open("a") as file:
+        file.write(text + "\n")

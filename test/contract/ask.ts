@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Choice, Completions, Reply } from './http-client.ts'
-import type { SamplerTarget } from './sampler.contract.ts'
+import type { SamplerTarget } from './target.ts'
 
 export const prompt = [10, 20, 30, 40]
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ask } from './ask.ts'
 import { errorOf } from './http-client.ts'
-import type { SamplerTarget } from './sampler.contract.ts'
+import type { SamplerTarget } from './target.ts'
 
 const long = Array.from({ length: 1030 }, () => 5)
 

@@ -51,6 +51,7 @@ describe('a bad command line', () => {
     [['train'], 'give --config FILE'],
     [['train', '--config', 'tinny.yaml'], 'Did you mean tiny.yaml?'],
     [['train', '--resume', 'nowhere'], 'there is no run nowhere'],
+    [['train', '--resume', 'nowhere', '--set', 'grpo.beta=0'], 'a run that is continued keeps its values'],
     [['build-pool', '--out', 'x'], 'give --world N or --recordings DIRECTORY'],
     [['build-pool', '--out', 'x', '--world', 'many'], '--world: NaN is not a whole number from 5 up'],
     [['build-pool', '--out', 'x', '--world', '5', '--hide-share', '2'], '--hide-share: 2 is not a share from 0 to 1'],

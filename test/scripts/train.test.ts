@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -38,7 +38,7 @@ describe.skipIf(!isReady || process.platform !== 'linux')(
   'a training in a terminal (skipped without .venv and data/tiny-base)',
   () => {
     it('that is interrupted finishes its step, saves, says how to go on, and leaves no process', async () => {
-      symlinkSync(base, join(cwd, 'model'))
+      cpSync(base, join(cwd, 'model'), { recursive: true })
       const { child, said, ended } = start('--config', 'tiny.yaml', ...settings, '--json')
       await said('step 1/500')
       child.kill('SIGINT')

@@ -103,6 +103,7 @@ describe('the worker client', () => {
         epsilon: 1,
         weightDecay: 0,
         warmupSteps: 0,
+        decaySteps: 0,
         maxGradNorm: 1,
       },
     }

@@ -98,10 +98,17 @@ const firstStep = (steps: readonly Step[], holds: (call: ObservedCall) => boolea
 /** Identity of a task; an attacker's goal is the same task whether a user or an injection asks for it. */
 const taskKey = (run: RunRecord, task: string): string => `${source}/${run.suite_name}/${task}`
 
+/** Labels are joined by position: they count only where every tool result is the call that they name. */
+const labelsFit = (steps: readonly Step[], label: RunLabel): boolean => {
+  const names = steps.flatMap(({ calls }) => calls.map(({ call }) => call.endpoint))
+  return names.length === label.calls.length && names.every((name, i) => name === label.calls[i]?.fn)
+}
+
 const toTrajectory = (file: RunFile, label: RunLabel | undefined, catalogue: ApiCatalogue): Trajectory => {
   const run = parseRun(file.text, file.path)
-  const certain = label !== undefined && isCertain(label)
-  const steps = toSteps(run, certain ? label : undefined, file.path, catalogue)
+  const bare = toSteps(run, undefined, file.path, catalogue)
+  const certain = label !== undefined && isCertain(label) && labelsFit(bare, label)
+  const steps = certain ? toSteps(run, label, file.path, catalogue) : bare
   const payload = run.injection_task_id ?? null
   const users = run.messages.filter(({ role }) => role === 'user').map(({ content }) => contentText(content))
   const writesOffTask = steps.some(({ calls }) => calls.some((c) => c.drift === true && c.kind === 'write' && c.ok))

@@ -57,13 +57,14 @@ class LoraSettings(Wire):
 
 
 class OptimizerSettings(Wire):
-    """AdamW, the linear warm-up (in versions) and the gradient norm to clip at."""
+    """AdamW, linear warm-up and decay (in versions), and the gradient norm to clip at."""
 
     learning_rate: Positive
     betas: tuple[float, float]
     epsilon: Positive
     weight_decay: NonNegative
     warmup_steps: Count
+    decay_steps: Count
     max_grad_norm: Positive
 
 

@@ -72,10 +72,15 @@ def adapter_off(session: Session | None):
 
 
 def learning_rate(settings: OptimizerSettings, version: int) -> float:
-    """Linear warm-up: the update from version k uses (k + 1) / warmupSteps of the full rate, at most all of it."""
-    if settings.warmup_steps == 0:
-        return settings.learning_rate
-    return settings.learning_rate * min(1.0, (version + 1) / settings.warmup_steps)
+    """The rate of the update from version k.
+
+    Warm-up: (k + 1) / warmupSteps of the full rate, at most all of it. Then it stays, or falls linearly over
+    decaySteps updates; updates beyond those keep the rate of the last one.
+    """
+    warmup, decay = settings.warmup_steps, settings.decay_steps
+    rise = min(1.0, (version + 1) / warmup) if warmup else 1.0
+    fall = min(1.0, max(1, warmup + decay - version) / decay) if decay else 1.0
+    return settings.learning_rate * min(rise, fall)
 
 
 def _adamw(parameters: list[torch.nn.Parameter], settings: OptimizerSettings) -> torch.optim.AdamW:

@@ -114,9 +114,18 @@ class Worker:
             return {"version": session.version, "path": request.path}
 
     def load(self, request: protocol.PathRequest) -> dict:
-        """Replace any session by a saved one. A saved session that is not sound replaces nothing."""
+        """Open a saved session, in place of an open one of the same run.
+
+        Another run's session is never closed: that run may be training. A saved session that is not sound
+        replaces nothing.
+        """
         with self.base.lock:
             saved = read_state(request.path, self.model_hash)
+            if self.session is not None and self.session.request.run_id != saved.request.run_id:
+                raise WorkerError(
+                    "Conflict",
+                    f"a session of run {self.session.request.run_id} is open; one worker serves one run",
+                )
             if self.session is not None:
                 close_session(self.session)
                 self.session = None

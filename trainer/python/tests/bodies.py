@@ -20,6 +20,7 @@ def session_body(**lora: object) -> dict:
             "epsilon": 1e-8,
             "weightDecay": 0,
             "warmupSteps": 2,
+            "decaySteps": 0,
             "maxGradNorm": 1,
         },
     }

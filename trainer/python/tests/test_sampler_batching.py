@@ -231,3 +231,16 @@ def test_closing_fails_what_is_under_way(tiny_base: Callable[[str], BaseModel]) 
         job.future.result(1)
     with pytest.raises(ApiError):
         engine.submit("base", PROMPTS[:1], params(1))[0].future.result(1)
+
+
+def test_a_job_that_ends_with_its_first_token_disturbs_nobody(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Submitted before the other, of one policy: a finished batch must not be stepped, or rows shift."""
+    alone = sample(engine, [PROMPTS[3]], params(5), "p1")[0]
+    with engine.base.lock:
+        engine.submit("p1", [PROMPTS[1]], params(4, max_tokens=1))
+        job = engine.submit("p1", [PROMPTS[3]], params(5))[0]
+    beside = job.future.result(60)
+    assert [c.ids for c in beside.choices] == [c.ids for c in alone.choices]
+    assert "computation failed" not in caplog.text

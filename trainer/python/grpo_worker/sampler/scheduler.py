@@ -100,14 +100,18 @@ class Scheduler:
         """Admit what fits, then make one step for everything under way. False when nothing is left to do."""
         while (job := self._next()) is not None:
             self._guard([job], lambda job=job: self._admit(job))
-        self._running = [batch for batch in self._running if not batch.job.cancelled]
+        # A completion may have ended with its first token: what is finished must not be stepped beside the others.
+        self._drop_finished()
         by_policy: dict[int, list[Batch]] = {}
         for batch in self._running:
             by_policy.setdefault(id(batch.job.policy), []).append(batch)
         for batches in by_policy.values():
             self._guard([b.job for b in batches], lambda batches=batches: self._step(batches))
-        self._running = [batch for batch in self._running if batch.choices and not batch.job.cancelled]
+        self._drop_finished()
         return bool(self._running or self._waiting)
+
+    def _drop_finished(self) -> None:
+        self._running = [batch for batch in self._running if batch.choices and not batch.job.cancelled]
 
     def _next(self) -> Job | None:
         rows = sum(len(batch.choices) for batch in self._running)
