@@ -9,7 +9,7 @@ export type Canaries = readonly (readonly number[])[]
 export type Logprobs = readonly (readonly number[])[]
 
 const canaryCount = 2
-const canaryTokens = 64
+const canaryTokens = 32
 
 /** The ends of the shortest prompts of two nodes: real text, past what all prompts begin with, cheap to score. */
 export const chooseCanaries = (prompts: readonly BoundPrompt[]): Canaries => {

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import torch
-from peft import PeftModel, get_peft_model_state_dict, set_peft_model_state_dict
+from peft import PeftModel, set_peft_model_state_dict
 from safetensors.torch import load_file, save_file
 
 from grpo_worker.errors import WorkerError
@@ -17,8 +17,7 @@ def write_adapter(peft: PeftModel, directory: Path) -> str:
 
     Equal weights give equal bytes in both files.
     """
-    state = get_peft_model_state_dict(peft, save_embedding_layers=False)
-    tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in state.items()}
+    tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in _weights(peft).items()}
     save_file(tensors, directory / WEIGHTS, metadata={"format": "pt"})
     _write_config(peft, directory)
     return sha256_file(directory / WEIGHTS)
@@ -27,10 +26,18 @@ def write_adapter(peft: PeftModel, directory: Path) -> str:
 def read_adapter(peft: PeftModel, directory: Path) -> None:
     """Load weights into a model that has an adapter of the same shape."""
     tensors = load_file(directory / WEIGHTS)
-    expected = get_peft_model_state_dict(peft, save_embedding_layers=False)
-    if _shapes(tensors) != _shapes(expected):
+    if _shapes(tensors) != _shapes(_weights(peft)):
         raise WorkerError("Conflict", f"the adapter in {directory} has other modules or shapes than this session's")
     set_peft_model_state_dict(peft, tensors)
+
+
+def _weights(peft: PeftModel) -> dict[str, torch.Tensor]:
+    """The adapter's tensors under the names that PEFT saves them with: without the adapter's own name.
+
+    PEFT's function walks the whole model several times to come to the same; this runs at every step.
+    """
+    part = f".{peft.active_adapter}."
+    return {name.replace(part, "."): p for name, p in peft.named_parameters() if p.requires_grad}
 
 
 def _shapes(tensors: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
