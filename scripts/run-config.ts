@@ -41,7 +41,9 @@ export const loadRunConfig = async (run: RunDirectory, sets: readonly string[]):
     ...sets,
     ...here,
   ])
-  const given = Object.fromEntries(sets.map(keyOf).flatMap((key) => (key in provenance ? [[key, provenance[key]!]] : [])))
+  const given = Object.fromEntries(
+    sets.map(keyOf).flatMap((key) => (key in provenance ? [[key, provenance[key]!]] : [])),
+  )
   return { config, provenance: { ...provenance, ...stored.provenance, ...given } }
 }
 

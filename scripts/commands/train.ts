@@ -96,7 +96,13 @@ export const trainCommand = defineCommand({
   ],
   run: async (args, context) => {
     const { cwd, out } = context
-    const chosen = { config: args.config, set: args.set, resume: args.resume, dir: args['run-dir'], dryRun: args['dry-run'] }
+    const chosen = {
+      config: args.config,
+      set: args.set,
+      resume: args.resume,
+      dir: args['run-dir'],
+      dryRun: args['dry-run'],
+    }
     const job = await chooseJob(chosen, cwd)
     const { config } = job
     // The cheapest faults first: nobody should wait for a pool to hear that the model is not there.

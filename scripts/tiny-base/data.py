@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from transformers import PreTrainedTokenizerFast
+
 from completions import Record
 from tokenizer import END, START
-from transformers import PreTrainedTokenizerFast
 
 WORD = re.compile(r"[A-Za-z]+")
 

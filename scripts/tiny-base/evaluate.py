@@ -7,11 +7,12 @@ from collections import defaultdict
 from pathlib import Path
 
 import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+
 from completions import Record
 from data import read_records, render
 from sample import sample
 from scorer import Scorer
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 
 def text_of(tokenizer: PreTrainedTokenizerFast, ids: list[int]) -> str:

@@ -17,17 +17,18 @@ from pathlib import Path
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-import completions
-import faults
 import numpy as np
 import torch
+from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
+
+import completions
+import faults
 from completions import APPS, NODES, Record, Subjects, right
 from data import Inventor, Pairs, encode, endless, pairs_of, read_records
 from faults import Mixture, spoiled
 from init import ROPE_THETA, make_model
 from tokenizer import ANSWER_PIECES, CHAT_TEMPLATE, common_lines, common_phrases, template_segments, train_tokenizer
 from train import Phase, run_phase
-from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARDS, SHARD_SIZE, FIRST_SEED = 4, 20_000, 1000

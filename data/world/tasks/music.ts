@@ -140,7 +140,11 @@ export const musicTasks = [
     apps: ['music'],
     draw: (d) => ({ artist: d.artist() }),
     texts: ['Unfollow {artist}.', 'Stop following {artist}.'],
-    setup: (w, p) => void w.state(music).followed.seed({ artist: p.artist }, p.artist),
+    setup: (w, p) => {
+      // An artist exists through a song: without one nobody could follow again.
+      seedSong(w, `best of ${p.artist}`, p.artist)
+      w.state(music).followed.seed({ artist: p.artist }, p.artist)
+    },
     solve: function* (p): Solution {
       yield [call('music.unfollow', { artist: p.artist })]
     },

@@ -233,9 +233,7 @@ def test_closing_fails_what_is_under_way(tiny_base: Callable[[str], BaseModel]) 
         engine.submit("base", PROMPTS[:1], params(1))[0].future.result(1)
 
 
-def test_a_job_that_ends_with_its_first_token_disturbs_nobody(
-    engine: Engine, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_job_that_ends_with_its_first_token_disturbs_nobody(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
     """Submitted before the other, of one policy: a finished batch must not be stepped, or rows shift."""
     alone = sample(engine, [PROMPTS[3]], params(5), "p1")[0]
     with engine.base.lock:
