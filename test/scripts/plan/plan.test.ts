@@ -6,8 +6,11 @@ import type { ModelShape } from '../../../scripts/plan/model-shape.ts'
 import { loraParameters, makePlan, type PlanFacts } from '../../../scripts/plan/plan.ts'
 import { bytes, renderConfig, renderPlan } from '../../../scripts/plan/render.ts'
 
+/** Sizes that the expectations below are computed from, whatever the recipe says. */
+const sizes = ['run.steps=100', 'sampling.promptsPerStep=8', 'sampling.concurrency=8']
+
 const configWith = async (...sets: string[]): Promise<Config> =>
-  (await loadConfig({ name: 'tiny.yaml', sets, cwd: packageRoot() })).config
+  (await loadConfig({ name: 'tiny.yaml', sets: [...sizes, ...sets], cwd: packageRoot() })).config
 
 const linear = [
   { name: 'model.layers.0.self_attn.q_proj', inputs: 8, outputs: 16 },
