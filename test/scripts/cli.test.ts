@@ -44,7 +44,7 @@ describe('train --dry-run', () => {
     const { code, stdout, stderr } = await runProgram('scripts/train.ts', ['--config', 'tiny', '--dry-run'], { cwd })
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: 'dry run: nothing was written or started\n' })
     expect(stdout).toContain('profile: hardened')
-    expect(stdout).toContain('100 × 8 prompts × 4 completions')
+    expect(stdout).toContain('120 × 16 prompts × 4 completions')
     expect(readdirSync(cwd)).toStrictEqual([])
   })
 
