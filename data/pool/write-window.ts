@@ -6,7 +6,7 @@ import { isWrite } from './labels.ts'
 import { shuffle } from './random.ts'
 
 const windowSize = 96
-/** How many writes a prompt shows, drawn from this list: agents rarely write more than once or twice before a check. */
+/** How many writes a prompt shows, drawn from this list: a choice, not a measurement. Short lists are the easier ones. */
 const writeCounts = [1, 1, 1, 1, 2, 2, 2, 3, 3, 4] as const
 const mostTries = 12
 

@@ -42,7 +42,7 @@ def _items(schema: dict) -> list[dict]:
 def test_same_shape_in_both_languages(name: str) -> None:
     file = SCHEMAS / f"{name}.json"
     if not file.is_file():
-        pytest.skip(f"{file.name} is not generated: run scripts/gen.ts")
+        pytest.fail(f"{file.name} is not generated: run scripts/gen.ts")
     generated = json.loads(file.read_text())
     ours = getattr(protocol, name).model_json_schema(by_alias=True)
     assert shape(ours, ours) == shape(generated, generated)
