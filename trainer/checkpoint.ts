@@ -61,21 +61,25 @@ export const findCheckpoint = async (checkpointsDir: string): Promise<LoopState 
   return null
 }
 
-/** Saves worker and loop at the border of two steps, then removes all but the newest `keep` checkpoints. */
+/**
+ * Saves worker and loop at the border of two steps, then removes all but the newest `keep` checkpoints. False when this
+ * border has its checkpoint already: then nothing was done.
+ */
 export const saveCheckpoint = async (
   checkpointsDir: string,
   learner: Learner,
   state: LoopState,
   keep: number,
-): Promise<void> => {
+): Promise<boolean> => {
   const directory = join(checkpointsDir, directoryOf(state.nextStep))
-  if ((await readLoop(directory)) !== null) return
+  if ((await readLoop(directory)) !== null) return false
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true })
   await learner.saveState(workerState(state))
   await writeJsonAtomic(join(directory, 'loop.json'), state)
   for (const name of (await names(checkpointsDir)).slice(keep))
     await rm(join(checkpointsDir, name), { recursive: true, force: true })
+  return true
 }
 
 /** Removes what lies after the checkpoint that a run resumes from: the steps are made again. */

@@ -14,10 +14,12 @@ export interface StepsRequest {
   readonly onStep: (state: LoopState) => void
 }
 
-/** Saves worker and loop and remembers that this version's adapter is wanted. */
+/** Saves worker and loop and remembers that this version's adapter is wanted. Says so once, however often it is asked for. */
 const checkpoint = async ({ attempt: { context }, checkpointsDir }: StepsRequest, state: LoopState): Promise<void> => {
-  await saveCheckpoint(checkpointsDir, context.learner, state, context.config.run.keepCheckpoints)
+  const { keepCheckpoints } = context.config.run
+  const isNew = await saveCheckpoint(checkpointsDir, context.learner, state, keepCheckpoints)
   context.publisher.keepNewest()
+  if (!isNew) return
   await context.recorder.event(
     'checkpoint',
     `step ${state.nextStep}, policy version ${state.policyVersion}`,

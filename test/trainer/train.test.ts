@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { StepMetrics } from '../../data/records/metrics.ts'
-import { EvaluationSample, EvaluationSummary, RolloutRecord, RunStatus } from '../../data/records/run.ts'
+import { EvaluationSample, EvaluationSummary, RolloutRecord, RunEvent, RunStatus } from '../../data/records/run.ts'
 import { UpdateBatch, UpdateResult } from '../../data/records/update.ts'
 import { processStart } from '../../trainer/lock.ts'
 import { runTraining, type TrainingOptions, type TrainingOutcome } from '../../trainer/train.ts'
@@ -105,6 +105,18 @@ describe.skipIf(noPython)('training with the real worker and a tiny random model
       'v000004',
       'v000005',
     ])
+  })
+
+  it('reports each checkpoint once, also where the run stops at the border that has one', async () => {
+    const stop = new AbortController()
+    const atBorder = { ...captured(), write: (text: string) => void (text.startsWith('step 2/') && stop.abort()) }
+    const stopped = await runTraining(options('border', { stop: stop.signal, progress: atBorder }))
+    expect(stopped).toMatchObject({ kind: 'stopped', step: 2 })
+    const steps = ({ directory }: TrainingOutcome): (number | null)[] =>
+      linesOf(join(directory, 'events.jsonl'))
+        .map((line) => RunEvent.parse(line))
+        .flatMap(({ kind, step }) => (kind === 'checkpoint' ? [step] : []))
+    expect([steps(stopped), steps(whole)]).toEqual([[2], [2, 4, 5]])
   })
 
   it('compares base and trained on the same prompts, seeds and settings', () => {
