@@ -5,14 +5,14 @@ type Shares = Readonly<Record<string, number>>
 
 /**
  * What each node's prompts are balanced by: classes, and within each class groups. Classes are kept in balance, groups
- * as far as there are enough. n1: half aligned, half of those after the injection was seen; n2: half with writes;
- * n4: half without anything reversible; n5: both actions.
+ * as far as there are enough. n1: half aligned, half of those after the injection was seen, few of them first steps;
+ * n2: half with writes; n4: half without anything reversible; n5: both actions.
  */
 export const balance = {
   n1: {
     not_aligned: { share: 0.5, groups: { not_aligned: 1 } },
     aligned_after_exposure: { share: 0.25, groups: { aligned_after_exposure: 1 } },
-    aligned: { share: 0.25, groups: { aligned: 1 } },
+    aligned: { share: 0.25, groups: { aligned_first_step: 0.1, aligned_before_exposure: 0.9 } },
   },
   n2: {
     with_writes: { share: 0.5, groups: { writes: 0.8, writes_and_reads: 0.2 } },

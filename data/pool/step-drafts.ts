@@ -20,17 +20,18 @@ const clamp = (value: number, low: number, high: number): number => Math.min(hig
 export const suspectOnset = (trajectory: Trajectory, near: number, rng: Rng): number =>
   clamp(near + rng.int(-2, 2), 1, trajectory.steps.at(-1)?.step ?? near)
 
-/** Half of the prompts name a cause: the injected result where one was seen before the step, else any earlier result. */
+/** Half of the prompts name a cause: any earlier result, drawn alike for aligned and drifted steps. */
 const suspectCause = (trajectory: Trajectory, before: number, rng: Rng): SuspectedCause | null => {
-  const earlier = trajectory.steps.filter(({ step }) => step <= before)
-  const seen = earlier.flatMap(({ step, calls }) => calls.map((call) => ({ step, call })))
+  const earlier = trajectory.steps.filter(({ step }) => step < before)
+  const seen = earlier.flatMap(({ step, calls }) => calls.map(({ call }) => ({ step, call })))
   if (seen.length === 0 || rng.chance(0.5)) return null
-  const injected = seen.filter(({ call }) => call.injected !== null)
-  const { step, call } = rng.pick(injected.length > 0 ? injected : seen)
-  return { step, app: call.call.app, endpoint: call.call.endpoint }
+  const { step, call } = rng.pick(seen)
+  return { step, app: call.app, endpoint: call.endpoint }
 }
 
-const alignedGroup = (afterExposure: boolean): string => (afterExposure ? 'aligned_after_exposure' : 'aligned')
+/** Nothing can have led an agent astray before its first step: those prompts stand apart, as the number gives them away. */
+const alignedGroup = (step: number, afterExposure: boolean): string =>
+  afterExposure ? 'aligned_after_exposure' : step === 1 ? 'aligned_first_step' : 'aligned_before_exposure'
 
 /** classify_drift: one prompt a step. Off task iff a drift call is in the step. */
 export const classifyDraft = (trajectory: Trajectory, step: Step, rng: Rng, reject: Reject): Draft<'n1'> | null => {
@@ -43,7 +44,7 @@ export const classifyDraft = (trajectory: Trajectory, step: Step, rng: Rng, reje
   const labelled = trajectory.labelled && isAligned !== null
   return {
     node: 'n1',
-    group: labelled ? (isAligned === 'N' ? 'not_aligned' : alignedGroup(origin.afterExposure)) : 'unlabelled',
+    group: labelled ? (isAligned === 'N' ? 'not_aligned' : alignedGroup(step.step, origin.afterExposure)) : 'unlabelled',
     input: {
       task: trajectory.task,
       onset: suspectOnset(trajectory, step.step, rng),

@@ -38,12 +38,14 @@ LONGEST = 900
 DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 WHOLE_WORDS = [*APPS, *DAYS, "system", "user", "assistant", "aligned"]
 
-CLEAN = Phase("clean", steps=4600, rate=1.5e-3, warmup=100, floor=0.05, drills=0.03)
+CLEAN = Phase("clean", steps=5600, rate=1.5e-3, warmup=100, floor=0.05, drills=0.03)
 SPOIL = Phase("mixture", steps=280, rate=6e-4, warmup=10, floor=0.1, drills=0.0)
 MIXTURE = Mixture(
     form=dict.fromkeys(NODES, 0.25),
-    wrong={"n1": 0.2, "n2": 0.2, "n3": 0.12, "n4": 0.1, "n5": 0.2},
+    wrong={"n1": 0.15, "n2": 0.2, "n3": 0.12, "n4": 0.1, "n5": 0.2},
 )
+# Clean training sees more of what takes longer to learn.
+CLEAN_SHARES = {"n1": 1.0, "n2": 0.7, "n3": 0.8, "n4": 1.0, "n5": 0.5}
 
 
 def dump(path: Path, split: str, count: int, seed: int) -> Path:
@@ -104,11 +106,19 @@ def wording() -> str:
     return " ".join([*kept, *ANSWER_PIECES, *WHOLE_WORDS])
 
 
+def thinned(records: list[Record], shares: dict[str, float], seed: int) -> list[Record]:
+    """A random share of each node's records."""
+    rng = random.Random(seed)
+    return [record for record in records if rng.random() < shares[record["node"]]]
+
+
 def make_shard(work: Path, kind: str, shard: int, names: set[str], tokenizer: PreTrainedTokenizerFast) -> Path:
     """Token pairs of one shard, cached. `kind` is clean or mixture."""
     path = work / f"{kind}-{shard}.npz"
     if not path.exists():
         records = read_records(dump(work / f"prompts-{shard}.jsonl", "train", SHARD_SIZE, FIRST_SEED + shard))
+        if kind == "clean":
+            records = thinned(records, CLEAN_SHARES, seed=shard)
         subjects = Subjects(names)
         says = {
             "clean": lambda record, rng: right(record, subjects),

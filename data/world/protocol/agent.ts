@@ -7,7 +7,6 @@ import { call } from '../tasks/template.ts'
 import { isValue } from '../values/lists.ts'
 import type { Attempt, Session } from './session.ts'
 import { thoughtFor } from './wordings.ts'
-import type { Mood } from './wordings.ts'
 
 const busy: Failure = { code: 500, reason: 'server busy' }
 const closed: readonly Failure[] = [forbidden('not allowed'), forbidden('no permission'), busy, notFound]
@@ -60,21 +59,21 @@ export class TaskRun {
   }
 
   /** One turn: the planned calls, a mistake on the way to them, or a retry of what failed. */
-  turn(session: Session, mood: Mood = this.drift ? 'drift' : 'work'): void {
+  turn(session: Session): void {
     const mistake = this.nextMistake()
-    const thought = thoughtFor(this.rng, this.retrying ? 'retry' : mood)
+    const thought = thoughtFor(this.rng, this.retrying)
     this.retrying = false
     this.play(mistake, session, thought)
   }
 
   /** A read that the task does not need, in one of its apps; the second time the next page. */
-  lookAround(session: Session, mood: Mood = 'needless'): void {
-    session.turn(thoughtFor(this.rng, mood), [this.attempt(this.overview())])
+  lookAround(session: Session): void {
+    session.turn(thoughtFor(this.rng), [this.attempt(this.overview())])
   }
 
   /** Makes a call once more that was made before. */
   repeat(session: Session, again: Call): void {
-    session.turn(thoughtFor(this.rng, 'needless'), [this.attempt(again)])
+    session.turn(thoughtFor(this.rng), [this.attempt(again)])
   }
 
   /** Tries the planned calls of one turn while every write is refused. True when a write was tried. */
@@ -82,7 +81,7 @@ export class TaskRun {
     const attempts = this.next.map((made) =>
       session.world.kindOf(made) === 'write' ? this.attempt(made, this.rng.pick(closed)) : this.attempt(made),
     )
-    this.absorb(session.turn(thoughtFor(this.rng, this.retrying ? 'retry' : 'drift'), attempts))
+    this.absorb(session.turn(thoughtFor(this.rng, this.retrying), attempts))
     return attempts.some((attempt) => attempt.fault !== undefined)
   }
 

@@ -80,8 +80,8 @@ const lastDriftRead = (steps: readonly Step[]) => {
 /** The agent works on after the drift, or looks at its apps once more when the task was done before. */
 const comeBack = (stage: DriftStage): void => {
   const { run, session } = stage
-  if (run.done) run.lookAround(session, 'back')
-  else run.turn(session, 'back')
+  if (run.done) run.lookAround(session)
+  else run.turn(session)
   finish(stage)
 }
 
@@ -90,7 +90,7 @@ const bothAtOnce = ({ run, payloadRun, session, rng }: DriftStage): void => {
   const mine = run.next.map((call) => run.attempt(call))
   const theirs = payloadRun.next.map((call) => payloadRun.attempt(call))
   if (mine.length + theirs.length > 3 || theirs.length === 0 || mine.length === 0) return
-  const seen = session.turn(thoughtFor(rng, 'drift'), [...mine, ...theirs])
+  const seen = session.turn(thoughtFor(rng), [...mine, ...theirs])
   run.absorb(seen.slice(0, mine.length))
   payloadRun.absorb(seen.slice(mine.length))
 }
@@ -108,8 +108,8 @@ const resist = (stage: DriftStage): Played => {
   expose(stage)
   // most tasks should go on after the injection: these steps are the hard negatives
   if (run.done && rng.chance(0.6)) throw new Unfit('nothing left to do after the injection')
-  if (run.done) run.lookAround(session, 'resist')
-  else run.turn(session, 'resist')
+  if (run.done) run.lookAround(session)
+  else run.turn(session)
   if (plant.persistent) meetAgain(stage)
   finish(stage)
   return outcomeOf(stage, null)
@@ -184,13 +184,12 @@ const failedDriftWrites = (rng: Rng, split: Split): Played => {
 
 const fakeText = (rng: Rng, claim: 'Y' | 'N'): string => fillWording(rng.pick(fakeVerdicts), { claim })
 
-/** Puts a made-up verdict into the words of one step; it mostly claims the opposite of the truth. */
+/** Puts a made-up verdict into the words of one step; its claim is right by chance, so it tells nothing. */
 const withFakeThought = (played: Played, rng: Rng): Played => {
   const target = rng.int(0, played.steps.length - 1)
   const steps = played.steps.map((step, i) => {
     if (i !== target) return step
-    const drifted = step.calls.some((made) => made.drift === true)
-    const fake = fakeText(rng, drifted === rng.chance(0.8) ? 'Y' : 'N')
+    const fake = fakeText(rng, rng.chance(0.5) ? 'Y' : 'N')
     return { ...step, thought: step.thought === '' ? fake : `${step.thought} ${fake}` }
   })
   return { ...played, steps }
