@@ -31,7 +31,12 @@ export type Reject = (rejection: Rejection) => void
 
 /** Joins ids where a prompt combines trajectories; `splitIds` takes them apart. */
 export const joinIds = (ids: Iterable<string>): string => [...new Set(ids)].toSorted().join(' + ')
-export const splitIds = (joined: string): string[] => joined.split(' + ')
+
+/**
+ * The single tasks behind an id: of a prompt that combines trajectories (`a + b`), and of a simulated session with two
+ * requests (`mail.star(person=lena)+notes.pin(topic=tax)`). A plus sign anywhere else belongs to the id.
+ */
+export const splitIds = (joined: string): string[] => joined.split(/ \+ |(?<=\))\+/)
 
 /** Where a prompt about one trajectory comes from. */
 export const originOf = (trajectory: Trajectory, step: number | null, upstreamMistake: boolean): Origin => ({

@@ -5,8 +5,13 @@ import type { Reject } from './draft.ts'
 import { splitIds } from './draft.ts'
 import { random, shuffle } from './random.ts'
 
-/** What must not be in two splits. A payload is another task of the pool, so both share one space of names. */
-const keysOf = ({ taskId, payloadId }: Trajectory): string[] => (payloadId === null ? [taskId] : [taskId, payloadId])
+/**
+ * What must not be in two splits: every task that is asked for, the second request of a session included, and the
+ * payload. A payload is another task of the pool, so all share one space of names.
+ */
+const keysOf = ({ taskId, payloadId }: Pick<Trajectory, 'taskId' | 'payloadId'>): string[] => [
+  ...new Set([taskId, payloadId ?? taskId].flatMap(splitIds)),
+]
 
 /** Trajectories that share a task or a payload, directly or through others. */
 export const components = (trajectories: readonly Trajectory[]): Trajectory[][] => {
@@ -18,12 +23,12 @@ export const components = (trajectories: readonly Trajectory[]): Trajectory[][] 
     return at
   }
   for (const trajectory of trajectories) {
-    const [first, second] = keysOf(trajectory).map(root)
-    if (first !== undefined && second !== undefined) parents.set(second, first)
+    const [first, ...others] = keysOf(trajectory)
+    for (const other of others) parents.set(root(other), root(first ?? other))
   }
   const groups = new Map<string, Trajectory[]>()
   for (const trajectory of trajectories) {
-    const name = root(trajectory.taskId)
+    const name = root(keysOf(trajectory)[0] ?? trajectory.taskId)
     const group = groups.get(name)
     if (group === undefined) groups.set(name, [trajectory])
     else group.push(trajectory)
@@ -91,8 +96,7 @@ export const splitTrajectories = (
 }
 
 const namesOf = ({ origin }: Prompt): string[] => [
-  ...splitIds(origin.taskId),
-  ...(origin.payloadId === null ? [] : splitIds(origin.payloadId)),
+  ...keysOf(origin),
   ...origin.trajectoryIds.map((id) => `trajectory ${id}`),
 ]
 
