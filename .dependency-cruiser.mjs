@@ -31,7 +31,7 @@ export default {
     {
       name: 'openai-only-at-the-edge',
       severity: 'error',
-      from: { pathNot: '^(judge/judge\\.ts|trainer/generate\\.ts|test/)' },
+      from: { pathNot: '^(judge/llm/endpoint\\.ts|test/)' },
       to: { path: 'node_modules/openai' },
     },
     {

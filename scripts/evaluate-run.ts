@@ -8,6 +8,7 @@ import { bindPool } from '../data/pool/bind.ts'
 import type { Prompt } from '../data/records/prompt.ts'
 import type { EvaluationSummary } from '../data/records/run.ts'
 import { createJudge } from '../judge/create.ts'
+import type { OpenJudge } from '../judge/judge.ts'
 import { createScorer } from '../rewards/scorer.ts'
 import type { BoundPrompt } from '../trainer/bind-pool.ts'
 import { chooseCanaries } from '../trainer/canary.ts'
@@ -115,9 +116,9 @@ const evaluateWith = async (
   request: EvaluateRunRequest,
   from: Restorable,
   services: Services,
+  judge: OpenJudge | null,
 ): Promise<EvaluationSummary> => {
   const { run, config, name, samples, signal, onProgress } = request
-  const judge = createJudge(config.judge)
   const prompts = await bind(request, services.learner)
   const trained = await restorePolicy(request, services, from, prompts)
   return await evaluate({
@@ -133,6 +134,20 @@ const evaluateWith = async (
   })
 }
 
+const evaluateInWorker = async (
+  request: EvaluateRunRequest,
+  from: Restorable,
+  judge: OpenJudge | null,
+): Promise<EvaluationSummary> => {
+  const { run, config, cwd, signal } = request
+  const services = await openServices({ config, run, cwd, signal })
+  try {
+    return await evaluateWith(request, from, services, judge)
+  } finally {
+    await services.stop()
+  }
+}
+
 /**
  * Compares the base with the newest checkpoint of a run, in a worker of its own. The run is locked meanwhile; only its
  * eval/ and logs/ change.
@@ -142,11 +157,11 @@ export const evaluateRun = async (request: EvaluateRunRequest): Promise<Evaluati
   const from = await newestCheckpoint(run)
   const release = await acquireLock(run.at('lock.json'))
   try {
-    const services = await openServices({ config, run, cwd, signal })
+    const judge = await createJudge(config.judge, { cwd, env: process.env, signal })
     try {
-      return await evaluateWith(request, from, services)
+      return await evaluateInWorker(request, from, judge)
     } finally {
-      await services.stop()
+      await judge?.close()
     }
   } finally {
     await release()

@@ -118,16 +118,21 @@ export const trainCommand = defineCommand({
     for (const warning of plan.warnings) out.progress(`warning: ${warning}`)
 
     const { finish: stop, abort } = context.interrupts(onInterrupt)
-    const outcome = await runTraining({
-      config,
-      pool: allPrompts(pool),
-      judge: createJudge(config.judge),
-      source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
-      ...{ resume: job.resume, stop, abort, cwd },
-      progress: process.stderr,
-      onStart: context.trainingStarted,
-    })
-    tellOutcome(outcome, args.json, context)
+    const judge = await createJudge(config.judge, { cwd, env: context.env, signal: stop })
+    try {
+      const outcome = await runTraining({
+        config,
+        pool: allPrompts(pool),
+        judge,
+        source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
+        ...{ resume: job.resume, stop, abort, cwd },
+        progress: process.stderr,
+        onStart: context.trainingStarted,
+      })
+      tellOutcome(outcome, args.json, context)
+    } finally {
+      await judge?.close()
+    }
     return exitCodes.ok
   },
 })

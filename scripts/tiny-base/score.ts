@@ -8,7 +8,7 @@ import { createScorer } from '../../rewards/scorer.ts'
 
 const Line = z.strictObject({ prompt: Prompt, completions: z.array(z.string()) })
 
-const scorer = createScorer(RewardsConfig.parse({ profile: 'hardened' }), createJudge({ kind: 'reference' }))
+const scorer = createScorer(RewardsConfig.parse({ profile: 'hardened' }), await createJudge({ kind: 'reference' }))
 
 const score = async (prompt: Prompt, completion: string) => {
   const result = await scorer.score(prompt, completion)

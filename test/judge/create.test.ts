@@ -3,9 +3,9 @@ import { JudgeConfig } from '../../judge/config.ts'
 import { createJudge } from '../../judge/create.ts'
 
 describe('createJudge', () => {
-  it('makes the reference judge by default and none on request', () => {
-    expect(createJudge(JudgeConfig.parse(undefined))?.name).toBe('reference')
-    expect(createJudge(JudgeConfig.parse({ kind: 'none' }))).toBeNull()
+  it('makes the reference judge by default and none on request', async () => {
+    expect((await createJudge(JudgeConfig.parse(undefined)))?.name).toBe('reference')
+    expect(await createJudge(JudgeConfig.parse({ kind: 'none' }))).toBeNull()
   })
 
   it('refuses unknown kinds and keys', () => {
