@@ -100,6 +100,13 @@ const withId = (value: Fields, where: string): Prompt => {
   return whole.data
 }
 
+/** Reads one prompt of a pool, its JSON already parsed; `where` stands in front of every error. */
+export const parsePoolPrompt = (value: unknown, where: string): Prompt => {
+  const fields = isFields(value) ? complete(value, where) : undefined
+  if (!isFields(fields)) throw fault(where, '', `a prompt is an object, found ${show(value)}`, 'Correct the line.')
+  return withId(fields, where)
+}
+
 /** Reads one line of a pool; `where` (`file:line`) stands in front of every error. */
 export const parsePoolLine = (text: string, where: string): Prompt => {
   let value: unknown
@@ -111,7 +118,5 @@ export const parsePoolLine = (text: string, where: string): Prompt => {
       remedy: 'The line is truncated or damaged: build the pool again, or remove the line.',
     })
   }
-  const fields = isFields(value) ? complete(value, where) : undefined
-  if (!isFields(fields)) throw fault(where, '', `a prompt is an object, found ${show(value)}`, 'Correct the line.')
-  return withId(fields, where)
+  return parsePoolPrompt(value, where)
 }

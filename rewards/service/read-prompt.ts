@@ -1,0 +1,93 @@
+import { PipelineError } from '../../data/errors.ts'
+import { parsePoolPrompt } from '../../data/pool/pool-line.ts'
+import type { Message, Prompt } from '../../data/records/prompt.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A prompt, or why the value is none. */
+export type PromptReading = { readonly prompt: Prompt } | { readonly problem: string }
+
+/** Looks up a prompt of the opened pool. */
+export type FindPrompt = (id: string) => Prompt | undefined
+
+/**
+ * Columnar data sets keep objects of several shapes as one shape with all keys, the absent ones null. No fact and no
+ * target has null as a value of its own, so these nulls are absences.
+ */
+const withoutNulls = (value: unknown): unknown =>
+  isFields(value) ? Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null)) : value
+
+const lookUp = (id: unknown, find: FindPrompt): PromptReading => {
+  const prompt = typeof id === 'string' ? find(id) : undefined
+  if (prompt !== undefined) return { prompt }
+  return { problem: `no prompt of the opened pool has the id ${JSON.stringify(id)?.slice(0, 80)}` }
+}
+
+const readInline = (fields: Fields): PromptReading => {
+  const draft = { ...fields, facts: withoutNulls(fields['facts']), target: withoutNulls(fields['target']) }
+  try {
+    return { prompt: parsePoolPrompt(draft, 'prompt') }
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error
+    return { problem: error.message.replace(/^prompt: /, '') }
+  }
+}
+
+/** Reads a prompt as `/v1/score` takes it: an object with `facts`, or one with only the id of a prompt of the pool. */
+export const readPrompt = (value: unknown, find: FindPrompt): PromptReading => {
+  if (!isFields(value)) return { problem: 'must be an object with node, messages and facts, or with an id' }
+  return 'facts' in value ? readInline(value) : lookUp(value['id'], find)
+}
+
+const poolId = /^[0-9a-f]{16}$/
+
+const parseLabel = (label: string): unknown => {
+  try {
+    return JSON.parse(label) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads a prompt from the label of a trainer's sample: the id of a prompt of the pool; or an object, or the JSON text of
+ * one, as `/v1/score` takes it. An object without `messages` gets those that the trainer sends beside the label.
+ */
+export const readLabel = (label: unknown, messages: () => readonly Message[], find: FindPrompt): PromptReading => {
+  if (typeof label === 'string' && poolId.test(label)) return lookUp(label, find)
+  const value = typeof label === 'string' ? parseLabel(label) : label
+  if (!isFields(value)) {
+    return { problem: 'must be the id of a prompt, or an object (or its JSON text) with node and facts' }
+  }
+  if (!('facts' in value) || Array.isArray(value['messages'])) return readPrompt(value, find)
+  // The id belongs to other messages than the trainer's rendering of them.
+  return readInline({ ...value, id: null, messages: messages() })
+}
+
+const textOf = (content: unknown): string => {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content
+    .map((part: unknown) => (isFields(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('')
+}
+
+const roles = { system: 'system', developer: 'system', assistant: 'assistant' } as const
+
+const messageOf = (value: unknown): Message => {
+  if (!isFields(value)) return { role: 'user', content: typeof value === 'string' ? value : '' }
+  const role = value['role']
+  return {
+    role: role === 'system' || role === 'developer' || role === 'assistant' ? roles[role] : 'user',
+    content: textOf(value['content']),
+  }
+}
+
+/** The messages behind what a trainer calls the prompt: a rendered text, or messages in one of the usual forms. */
+export const messagesOf = (prompt: unknown): readonly Message[] => {
+  const messages = (Array.isArray(prompt) ? prompt : [prompt]).map(messageOf)
+  return messages[0]?.role === 'system' ? messages : [{ role: 'system', content: '' }, ...messages]
+}

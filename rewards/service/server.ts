@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import type { Hono } from 'hono'
+import { PipelineError } from '../../data/errors.ts'
+
+export interface RewardServer {
+  /** Address to give to trainers. */
+  readonly url: string
+  readonly port: number
+  /** Takes no more requests, lets those in flight finish, and resolves when they have. */
+  readonly close: () => Promise<void>
+  /** Cuts every connection. */
+  readonly abort: () => void
+}
+
+const limits = {
+  /** A whole request has to arrive in this time; how long the answer takes is another matter. */
+  requestTimeout: 60_000,
+  headersTimeout: 30_000,
+  /** Longer than clients keep idle connections (aiohttp: 15 s): else a request meets a closing one and is lost. */
+  keepAliveTimeout: 75_000,
+}
+
+/** Trainers open one connection for each completion, all at once. */
+const backlog = 2048
+
+const listenProblem: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'permission denied',
+  ENOTFOUND: 'the host name is unknown',
+}
+
+const listen = async (server: Server, host: string, port: number): Promise<void> => {
+  server.listen({ host, port, backlog })
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException
+    const what = listenProblem[code]
+    if (what === undefined) throw cause
+    throw new PipelineError('usage', `cannot listen on ${host}:${port}: ${what}`, {
+      remedy: 'Choose another --port (0: any free one) or --host.',
+      cause,
+    })
+  }
+}
+
+/** Serves an app over HTTP. Port 0 takes any free one. */
+export const serveRewards = async (app: Hono, address: { host: string; port: number }): Promise<RewardServer> => {
+  const server = createAdaptorServer({ fetch: app.fetch, hostname: address.host, serverOptions: limits }) as Server
+  let closing = false
+  server.on('request', (_, response) => {
+    // A connection that was busy when closing began would otherwise be kept until its client lets go.
+    response.on('close', () => {
+      if (closing) setImmediate(() => server.closeIdleConnections())
+    })
+  })
+  await listen(server, address.host, address.port)
+  const closed = once(server, 'close')
+  const { port } = server.address() as AddressInfo
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    close: async () => {
+      if (!closing) server.close()
+      closing = true
+      await closed
+    },
+    abort: () => server.closeAllConnections(),
+  }
+}
