@@ -21,7 +21,7 @@ export interface Scorer extends Pick<Composite, 'maximum' | 'names'> {
 }
 
 /** A judge's failure is data about one completion; any other error is a fault of the program and goes up. */
-const askJudge = async (judge: Judge, prompt: Prompt, completion: string): Promise<Judgement> => {
+export const askJudge = async (judge: Judge, prompt: Prompt, completion: string): Promise<Judgement> => {
   try {
     return { kind: 'verdict', verdict: await judge.judge({ prompt, completion }) }
   } catch (error) {

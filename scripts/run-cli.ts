@@ -6,8 +6,10 @@ import type { Command, CommandContext } from './command.ts'
 import { buildPoolCommand } from './commands/build-pool.ts'
 import { evalCommand } from './commands/eval.ts'
 import { initCommand } from './commands/init.ts'
+import { regressCommand } from './commands/regress.ts'
 import { runsCommand } from './commands/runs.ts'
 import { schemaCommand } from './commands/schema.ts'
+import { scoreCommand } from './commands/score.ts'
 import { trainCommand } from './commands/train.ts'
 import { listenForInterrupts, type Interrupts } from './interrupts.ts'
 import { openOutput } from './output.ts'
@@ -19,6 +21,8 @@ export const commands = [
   trainCommand,
   evalCommand,
   buildPoolCommand,
+  scoreCommand,
+  regressCommand,
   runsCommand,
   initCommand,
   schemaCommand,
@@ -39,16 +43,36 @@ const unknownOption = (message: string, known: readonly string[]): string => {
   return near === undefined ? message : `${message}; did you mean ${near}?`
 }
 
+/** What all commands share: strict options, one language, errors that are thrown and not printed. */
+const openParser = (args: readonly string[]): Argv =>
+  yargs([...args])
+    .scriptName('drift-grpo')
+    .usage('$0 <command>\n\nGRPO training of one small model that finds where a tool-using agent left its task.')
+    .locale('en')
+    .version(readVersion())
+    .strict()
+    .demandCommand(1, 'which command?')
+    .wrap(Math.min(110, process.stdout.columns || 100))
+    .epilogue(epilogue)
+    .exitProcess(false)
+    .fail((message, error) => {
+      if (message) throw usageError(unknownOption(message, commands.map(wordOf)), '')
+      throw error
+    })
+
+/** Where a command line is run, and what it writes to. */
+type Surroundings = Pick<CommandContext, 'out' | 'cwd' | 'env'>
+
+const ownProcess = (): Surroundings => ({ out: openOutput(), cwd: process.cwd(), env: process.env })
+
 /** Runs command lines, turns whatever they throw into text, and returns the exit code. */
-export const runCli = async (args: readonly string[]): Promise<number> => {
-  const out = openOutput()
+export const runCli = async (args: readonly string[], surroundings = ownProcess()): Promise<number> => {
+  const { out, env } = surroundings
   let interrupts: Interrupts | undefined
   let startedTraining = false
   let exitCode: number = exitCodes.ok
   const context: CommandContext = {
-    out,
-    cwd: process.cwd(),
-    env: process.env,
+    ...surroundings,
     interrupts: (onFirst) => (interrupts ??= listenForInterrupts(out.progress, onFirst)),
     trainingStarted: () => {
       startedTraining = true
@@ -73,26 +97,13 @@ export const runCli = async (args: readonly string[]): Promise<number> => {
       },
     )
 
-  const parser = yargs([...args])
-    .scriptName('drift-grpo')
-    .usage('$0 <command>\n\nGRPO training of one small model that finds where a tool-using agent left its task.')
-    .locale('en')
-    .version(readVersion())
-    .strict()
-    .demandCommand(1, 'which command?')
-    .wrap(Math.min(110, process.stdout.columns || 100))
-    .epilogue(epilogue)
-    .exitProcess(false)
-    .fail((message, error) => {
-      if (message) throw usageError(unknownOption(message, commands.map(wordOf)), '')
-      throw error
-    })
+  const parser = openParser(args)
 
   try {
     await commands.reduce(add, parser).parseAsync()
     return interrupts?.exitCode() ?? exitCode
   } catch (error) {
-    const report = reportError(error, { debug: process.env['DRIFT_GRPO_DEBUG'] === '1', startedTraining })
+    const report = reportError(error, { debug: env['DRIFT_GRPO_DEBUG'] === '1', startedTraining })
     const signalled = interrupts?.exitCode()
     // Whatever breaks while the user stops the program is the stop, unless it is worth reading.
     if (signalled === undefined || !interrupts?.abort.aborted) out.progress(report.text)
