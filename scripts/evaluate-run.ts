@@ -155,7 +155,7 @@ const evaluateInWorker = async (
 export const evaluateRun = async (request: EvaluateRunRequest): Promise<EvaluationSummary> => {
   const { run, config, cwd, signal } = request
   const from = await newestCheckpoint(run)
-  const release = await acquireLock(run.at('lock.json'))
+  const release = await acquireLock(run.lock)
   try {
     const judge = await createJudge(config.judge, { cwd, env: process.env, signal })
     try {

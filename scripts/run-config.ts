@@ -7,25 +7,39 @@ import { Config } from '../configs/schema.ts'
 import { PipelineError } from '../data/errors.ts'
 import { writeJsonAtomic } from '../data/store/atomic.ts'
 import { RunDirectory } from '../trainer/run-directory.ts'
-import { listRuns } from './run-list.ts'
+import { newestOpenRun } from './run-list.ts'
 
 const Stored = z.object({ values: z.unknown(), provenance: z.record(z.string(), z.string()) })
 
-/** A run that a user named: an id below the runs directory, a path, or nothing for the newest that can go on. */
+/** A run that a user named: an id below the runs directory, or a path. */
 export const findRun = async (name: string, runsDir: string, cwd: string): Promise<RunDirectory> => {
-  if (name !== '') {
-    const isPath = isAbsolute(name) || basename(name) !== name
-    const folder = isPath ? dirname(resolve(cwd, name)) : resolve(cwd, runsDir)
-    const run = new RunDirectory(folder, basename(name))
-    if (existsSync(run.resolvedConfig)) return run
-    throw new PipelineError('usage', `there is no run ${name} in ${folder}`, { remedy: 'drift-grpo runs lists them.' })
-  }
+  const isPath = isAbsolute(name) || basename(name) !== name
+  const folder = isPath ? dirname(resolve(cwd, name)) : resolve(cwd, runsDir)
+  const run = new RunDirectory(folder, basename(name))
+  // Without a name the path would be the runs directory itself.
+  if (name !== '' && existsSync(run.resolvedConfig)) return run
+  throw new PipelineError('usage', `there is no run ${name} in ${folder}`, { remedy: 'drift-grpo runs lists them.' })
+}
+
+/**
+ * The run to continue when none is named: the newest that is not finished and that no process is at work on. `say` is told
+ * which one that is, and which newer ones were passed over.
+ */
+export const findNewestRun = async (
+  runsDir: string,
+  cwd: string,
+  say: (text: string) => void,
+): Promise<RunDirectory> => {
   const folder = resolve(cwd, runsDir)
-  const latest = (await listRuns(folder)).find(({ state }) => state !== 'finished' && state !== 'running')
-  if (latest !== undefined) return new RunDirectory(folder, latest.id)
-  throw new PipelineError('usage', `there is no run in ${folder} that could be continued`, {
-    remedy: 'drift-grpo runs lists them; name one: --resume ID.',
-  })
+  const { run, passedOver } = await newestOpenRun(folder)
+  const others = passedOver.length === 0 ? '' : `; passed over: ${passedOver.join(', ')}`
+  if (run === undefined) {
+    throw new PipelineError('usage', `there is no run in ${folder} that could be continued${others}`, {
+      remedy: 'drift-grpo runs lists them; name one: --resume ID.',
+    })
+  }
+  say(`continuing ${run.id}, the newest run that is neither finished nor in use${others}`)
+  return new RunDirectory(folder, run.id)
 }
 
 /**

@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import { StepMetrics } from '../data/records/metrics.ts'
 import { EvaluationSummary, type RunStatus } from '../data/records/run.ts'
 import { readJsonl } from '../data/store/jsonl.ts'
+import { lockHolder } from '../trainer/lock.ts'
 import { RunDirectory } from '../trainer/run-directory.ts'
 
 /** What a list of runs shows of one. */
 export interface RunSummary {
   readonly id: string
-  /** `lost`: it says that it runs, but its process is gone. */
-  readonly state: RunStatus['state'] | 'lost'
+  /** `lost`: it says that it runs, but its process is gone. `unreadable`: `message` says why. */
+  readonly state: RunStatus['state'] | 'lost' | 'unreadable'
+  /** The process that holds it now, to train or to evaluate it; null when it is free. */
+  readonly heldBy: { readonly pid: number; readonly host: string } | null
   readonly step: number
   readonly steps: number
   readonly policyVersion: number
@@ -24,15 +27,6 @@ export interface RunSummary {
 }
 
 const ended: ReadonlySet<string> = new Set(['finished', 'stopped', 'aborted', 'failed'])
-
-/** Signal 0 asks whether a process exists. Another user's process exists too (EPERM). */
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
 
 const Reward = z.number().nullable().catch(null)
 
@@ -48,17 +42,37 @@ const rewardsOf = async (metricsFile: string): Promise<Pick<RunSummary, 'firstRe
   return { firstReward: at(0), lastReward: at(-1) }
 }
 
-/** Reads one run directory. Undefined when it holds no run. */
-export const readRun = async (runsDir: string, id: string): Promise<RunSummary | undefined> => {
-  const directory = new RunDirectory(runsDir, id)
-  const status = await directory.readStatus()
-  if (status === null) return undefined
-  const { state, pid, step, steps, policyVersion, updatedAt, message } = status
+const readSummary = async (directory: RunDirectory): Promise<RunSummary | undefined> => {
+  const first = await directory.readStatus()
+  if (first === null) return undefined
+  const holder = await lockHolder(directory.lock)
+  // A run says how it ended before it is given free: asked again, one that ended just now is not taken for lost.
+  const status = holder === undefined ? ((await directory.readStatus()) ?? first) : first
+  const { state, step, steps, policyVersion, updatedAt, message } = status
   return {
-    id,
-    state: ended.has(state) || isAlive(pid) ? state : 'lost',
+    id: directory.id,
+    state: ended.has(state) || holder !== undefined ? state : 'lost',
+    heldBy: holder === undefined ? null : { pid: holder.pid, host: holder.host },
     ...{ step, steps, policyVersion, updatedAt, message },
     ...(await rewardsOf(directory.metrics)),
+  }
+}
+
+/** A run whose files say nothing that can be used; it is shown where its directory was last changed. */
+const unreadable = async ({ id, root }: RunDirectory, error: unknown): Promise<RunSummary> => ({
+  ...{ id, state: 'unreadable', heldBy: null, step: 0, steps: 0, policyVersion: 0 },
+  ...{ firstReward: null, lastReward: null },
+  updatedAt: (await stat(root)).mtime.toISOString(),
+  message: error instanceof Error ? error.message : String(error),
+})
+
+/** Reads one run directory. Undefined when it holds no run. A damaged one is shown as such: it must not hide the others. */
+export const readRun = async (runsDir: string, id: string): Promise<RunSummary | undefined> => {
+  const directory = new RunDirectory(runsDir, id)
+  try {
+    return await readSummary(directory)
+  } catch (error) {
+    return await unreadable(directory, error)
   }
 }
 
@@ -74,6 +88,28 @@ export const listRuns = async (runsDir: string): Promise<RunSummary[]> => {
   const folders = (await readdir(runsDir, { withFileTypes: true })).filter((entry) => entry.isDirectory())
   const runs = await Promise.all(folders.map(({ name }) => readRun(runsDir, name)))
   return runs.filter((run) => run !== undefined).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+}
+
+/** Why a run is not one to go on with unasked; null when it is. */
+const obstacle = ({ state, heldBy, step, steps }: RunSummary): string | null => {
+  if (heldBy !== null) return `in use by process ${heldBy.pid} on ${heldBy.host}`
+  if (state === 'unreadable') return 'unreadable'
+  return state === 'finished' ? `finished, ${step} of ${steps} steps` : null
+}
+
+export interface NewestRun {
+  /** Undefined where no run can go on. */
+  readonly run: RunSummary | undefined
+  /** Newer runs that were passed over, and why. */
+  readonly passedOver: readonly string[]
+}
+
+/** The newest run that can go on: not finished, and nobody is at work on it. */
+export const newestOpenRun = async (runsDir: string): Promise<NewestRun> => {
+  const runs = await listRuns(runsDir)
+  const at = runs.findIndex((run) => obstacle(run) === null)
+  const newer = at === -1 ? runs : runs.slice(0, at)
+  return { run: runs[at], passedOver: newer.map((run) => `${run.id} (${obstacle(run)})`) }
 }
 
 /** Every evaluation of a run, by name. */

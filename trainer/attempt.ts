@@ -3,7 +3,7 @@ import { promptsOfStep } from '../data/pool/sampler.ts'
 import type { Prompt } from '../data/records/prompt.ts'
 import type { SessionRequest } from '../data/records/update.ts'
 import type { Scorer } from '../rewards/scorer.ts'
-import { tokenizePool, type BoundPrompt, type TokenizedPool } from './bind-pool.ts'
+import { checkPoolSize, tokenizePool, type BoundPrompt, type TokenizedPool } from './bind-pool.ts'
 import { chooseCanaries } from './canary.ts'
 import { workerState, type LoopState } from './checkpoint.ts'
 import type { TrainerConfig } from './config.ts'
@@ -20,6 +20,8 @@ import type { Services } from './services.ts'
 export interface AttemptRequest {
   readonly config: TrainerConfig
   readonly pool: readonly Prompt[]
+  /** What is known already and should be told and recorded when the run starts. */
+  readonly warnings: readonly string[]
   readonly scorer: Scorer
   readonly judgeName: string
   readonly opened: OpenRun
@@ -64,12 +66,19 @@ export const stepPrompts = (
 }
 
 /** What people should know about a pool before the first step. */
-const tellAboutPool = async ({ progress, recorder }: AttemptRequest, pool: TokenizedPool): Promise<void> => {
-  progress.note(`pool: ${pool.train.length} training and ${pool.heldout.length} held-out prompts`)
-  if (pool.refused.length === 0) return
-  const message = `${pool.refused.length} prompts are longer than model.maxPromptTokens and are left out (longest: ${pool.refused[0]?.tokens ?? 0} tokens); meta.json lists them`
-  progress.note(`warning: ${message}`)
-  await recorder.event('warning', message)
+const tellAboutPool = async (request: AttemptRequest, { train, heldout, refused }: TokenizedPool): Promise<void> => {
+  const { config, progress, recorder } = request
+  progress.note(`pool: ${train.length} training and ${heldout.length} held-out prompts`)
+  const tooLong = `${refused.length} prompts are longer than model.maxPromptTokens and are left out (longest: ${refused[0]?.tokens ?? 0} tokens); meta.json lists them`
+  const warnings = [
+    ...request.warnings,
+    ...(refused.length === 0 ? [] : [tooLong]),
+    ...checkPoolSize({ train: train.length, heldout: heldout.length }, config),
+  ]
+  for (const message of warnings) {
+    progress.note(`warning: ${message}`)
+    await recorder.event('warning', message)
+  }
 }
 
 /** Puts the worker where the run is: a fresh session, or the checkpoint's. Both sides forget what came after it. */

@@ -1,6 +1,7 @@
 import { PipelineError } from '../data/errors.ts'
 import { bindPool, type RefusedPrompt } from '../data/pool/bind.ts'
 import type { Prompt, Split } from '../data/records/prompt.ts'
+import type { TrainerConfig } from './config.ts'
 import type { Learner } from './learner.ts'
 
 /** A prompt with its token ids under one model's chat template. */
@@ -43,4 +44,37 @@ export const tokenizePool = async (
     throw new PipelineError('pool', text, { remedy: 'Build the pool again, or raise model.maxPromptTokens.' })
   }
   return { train, heldout: of('heldout'), refused }
+}
+
+type Wishes = Pick<TrainerConfig, 'evaluation' | 'sampling'>
+
+interface Sizes {
+  readonly train: number
+  readonly heldout: number
+}
+
+const few = (text: string, have: number, wanted: number): string[] => (have < wanted ? [text] : [])
+
+/**
+ * Compares a pool with what a run wants of it. Gives what people should know; throws a PipelineError where the evaluation
+ * at the end would have nothing to evaluate on.
+ */
+export const checkPoolSize = ({ train, heldout }: Sizes, { evaluation, sampling }: Wishes): string[] => {
+  if (evaluation.atEnd && heldout === 0) {
+    throw new PipelineError('pool', 'evaluation.atEnd wants held-out prompts, and the pool has none that can be used', {
+      remedy: 'Give a pool with held-out prompts that fit the model, or set evaluation.atEnd to false.',
+    })
+  }
+  return [
+    ...few(
+      `the pool has ${train} training prompts: a step has fewer than sampling.promptsPerStep (${sampling.promptsPerStep})`,
+      train,
+      sampling.promptsPerStep,
+    ),
+    ...few(
+      `the pool has ${heldout} held-out prompts: the evaluation has fewer than evaluation.prompts (${evaluation.prompts})`,
+      heldout,
+      evaluation.atEnd ? evaluation.prompts : 0,
+    ),
+  ]
 }

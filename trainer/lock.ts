@@ -7,7 +7,8 @@ import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 
 const Holder = z.strictObject({ pid: z.int(), startedAt: z.string(), host: z.string() })
-type Holder = z.infer<typeof Holder>
+/** Who holds a lock. */
+export type Holder = z.infer<typeof Holder>
 
 /**
  * When a process started, in whatever form the system has: together with the pid it names one process for good, where
@@ -35,6 +36,15 @@ const readHolder = async (path: string): Promise<Holder | undefined> => {
 
 const isAlive = (holder: Holder): boolean => holder.host !== hostname() || processStart(holder.pid) === holder.startedAt
 
+/**
+ * The process that holds a lock now. Undefined when nobody does, or the one who did is gone: its pid is free, or was given
+ * to another. A holder on another machine cannot be asked and counts as alive.
+ */
+export const lockHolder = async (path: string): Promise<Holder | undefined> => {
+  const holder = await readHolder(path)
+  return holder !== undefined && isAlive(holder) ? holder : undefined
+}
+
 /** Makes the lock with its content in one go (a hard link fails where the name exists): nobody can see it empty. */
 const create = async (path: string): Promise<boolean> => {
   const holder: Holder = { pid: process.pid, startedAt: processStart(process.pid) ?? '', host: hostname() }
@@ -58,8 +68,8 @@ const create = async (path: string): Promise<boolean> => {
 export const acquireLock = async (path: string): Promise<() => Promise<void>> => {
   for (let attempt = 0; attempt < 3; attempt++) {
     if (await create(path)) return () => rm(path, { force: true })
-    const holder = await readHolder(path)
-    if (holder !== undefined && isAlive(holder)) {
+    const holder = await lockHolder(path)
+    if (holder !== undefined) {
       throw new PipelineError('checkpoint', `the run is in use by process ${holder.pid} on ${holder.host}`, {
         remedy: `Wait for it, or stop it. If it no longer exists, remove ${path}.`,
       })

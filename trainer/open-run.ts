@@ -36,7 +36,7 @@ export const openRun = async ({ section, configName, resume, sources, judge }: O
     resume === null
       ? await createRunDirectory(section.dir, section.id ?? (await nextRunId(section.dir, configName, new Date())))
       : await openRunDirectory(section.dir, resume)
-  const release = await acquireLock(run.at('lock.json'))
+  const release = await acquireLock(run.lock)
   try {
     if (resume === null) await run.writeSources(sources)
     const meta = await run.readMeta()

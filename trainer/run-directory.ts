@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import type { Prompt } from '../data/records/prompt.ts'
 import { RunAttempt, RunMeta, RunStatus, type RunEvent } from '../data/records/run.ts'
@@ -30,6 +30,10 @@ export class RunDirectory {
   }
   get pool(): string {
     return this.at('pool.jsonl')
+  }
+  /** Held by the process that trains or evaluates the run. */
+  get lock(): string {
+    return this.at('lock.json')
   }
   get metrics(): string {
     return this.at('metrics.jsonl')
@@ -122,7 +126,8 @@ const readRecord = async <T>(path: string, schema: z.ZodType<T>): Promise<T | nu
   try {
     return schema.parse(JSON.parse(text))
   } catch (error) {
-    throw new PipelineError('checkpoint', `${path} cannot be read: ${(error as Error).message}`, { cause: error })
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
+    throw new PipelineError('checkpoint', `${path} cannot be read: ${reason}`, { cause: error })
   }
 }
 

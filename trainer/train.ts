@@ -18,6 +18,8 @@ export interface TrainingOptions {
   readonly config: TrainerConfig & { readonly rewards: RewardsConfig }
   /** All prompts, both splits. */
   readonly pool: readonly Prompt[]
+  /** What was found out about pool and plan beforehand: shown, and recorded as events of the run. */
+  readonly warnings?: readonly string[]
   /** Null: no judge, and no judge component. */
   readonly judge: Judge | null
   /** What the config was made from; written into a new run. */
@@ -109,8 +111,7 @@ const stepAndEvaluate = async (session: Session, attempt: Attempt, request: Step
   const { evaluation, run } = session.options.config
   const state = await runSteps(request)
   if (state.nextStep < run.steps) return { kind: 'stopped', evaluation: null, state }
-  const wanted = evaluation.atEnd && attempt.pool.heldout.length > 0
-  return { kind: 'finished', evaluation: wanted ? await evaluateEnd(session, attempt, state) : null, state }
+  return { kind: 'finished', evaluation: evaluation.atEnd ? await evaluateEnd(session, attempt, state) : null, state }
 }
 
 /** Everything that needs the services. */
@@ -121,6 +122,7 @@ const train = async (session: Session, services: Services): Promise<Ending> => {
   const attempt = await startAttempt({
     config,
     pool,
+    warnings: options.warnings ?? [],
     scorer,
     judgeName: judgeName(judge),
     opened,

@@ -9,8 +9,8 @@ const columns = ['run', 'state', 'step', 'reward: first', 'last', 'updated']
 
 const rowOf = (run: RunSummary): string[] => [
   run.id,
-  run.state,
-  `${run.step}/${run.steps}`,
+  run.heldBy === null ? run.state : `${run.state}, in use`,
+  run.state === 'unreadable' ? '-' : `${run.step}/${run.steps}`,
   decimal(run.firstReward),
   decimal(run.lastReward),
   run.updatedAt,

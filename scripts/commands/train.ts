@@ -7,6 +7,7 @@ import { exitCodes, PipelineError } from '../../data/errors.ts'
 import { openPool, type OpenPool } from '../../data/pool/open.ts'
 import { Prompt } from '../../data/records/prompt.ts'
 import { createJudge } from '../../judge/create.ts'
+import { checkPoolSize } from '../../trainer/bind-pool.ts'
 import { renderEvaluation } from '../../trainer/evaluation-table.ts'
 import { resolveModel } from '../../trainer/services.ts'
 import { runTraining, type TrainingOutcome } from '../../trainer/train.ts'
@@ -14,7 +15,7 @@ import { defineCommand, type CommandContext } from '../command.ts'
 import { gatherFacts } from '../plan/gather.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
 import { renderConfig, renderPlan } from '../plan/render.ts'
-import { findRun, loadRunConfig, requireChangeable, storeRunConfig } from '../run-config.ts'
+import { findNewestRun, findRun, loadRunConfig, requireChangeable, storeRunConfig } from '../run-config.ts'
 
 /** What is to be trained, and from what. */
 interface Job {
@@ -34,11 +35,13 @@ interface TrainArguments {
 }
 
 /** A new run has its config from a file; a continued one from its own directory. */
-const chooseJob = async (args: TrainArguments, cwd: string): Promise<Job> => {
+const chooseJob = async (args: TrainArguments, { cwd, out }: CommandContext): Promise<Job> => {
   const sets = [...args.set, ...(args.dir === undefined ? [] : [`run.dir=${JSON.stringify(args.dir)}`])]
   if (args.resume !== undefined) {
     requireChangeable(args.set)
-    const run = await findRun(args.resume, args.dir ?? 'runs', cwd)
+    const runsDir = args.dir ?? 'runs'
+    const run =
+      args.resume === '' ? await findNewestRun(runsDir, cwd, out.progress) : await findRun(args.resume, runsDir, cwd)
     const { config, provenance } = await loadRunConfig(run, args.set)
     if (args.set.length > 0 && !args.dryRun) await storeRunConfig(run, { config, provenance })
     return { config, provenance, name: run.id, text: null, resume: run.id }
@@ -84,8 +87,11 @@ export const trainCommand = defineCommand({
       requiresArg: true,
       nargs: 1,
     },
-    resume: { type: 'string', describe: 'continue this run (id or path); without a value, the newest unfinished one' },
-    'run-dir': { type: 'string', describe: 'directory of the runs; default: run.dir of the config' },
+    resume: {
+      type: 'string',
+      describe: 'continue this run (id or path); without a value, the newest that is neither finished nor in use',
+    },
+    dir: { type: 'string', describe: 'directory of the runs; default: run.dir of the config' },
     'dry-run': { type: 'boolean', default: false, describe: 'print the resolved config and the plan; write nothing' },
     json: { type: 'boolean', default: false, describe: 'print the outcome (or the plan) as JSON' },
   },
@@ -100,22 +106,24 @@ export const trainCommand = defineCommand({
       config: args.config,
       set: args.set,
       resume: args.resume,
-      dir: args['run-dir'],
+      dir: args.dir,
       dryRun: args['dry-run'],
     }
-    const job = await chooseJob(chosen, cwd)
+    const job = await chooseJob(chosen, context)
     const { config } = job
     // The cheapest faults first: nobody should wait for a pool to hear that the model is not there.
     if (config.worker.kind === 'spawn') resolveModel(config.model.path, cwd)
     if (!args['dry-run'])
       out.progress(`pool: ${config.pool.kind === 'file' ? config.pool.path : 'from the simulated world'}`)
     const pool = await openPool(config.pool, config.prompts.examples)
-    const plan = makePlan(config, await gatherFacts(config, pool.train.length, cwd))
+    // Counted again once it is known how many fit the model; what is short already is said before anything is started.
+    checkPoolSize({ train: pool.train.length, heldout: pool.heldout.length }, config)
+    const planned = makePlan(config, await gatherFacts(config, pool.train.length, cwd))
+    const plan = { ...planned, warnings: [...pool.warnings, ...planned.warnings] }
     if (args['dry-run']) {
       tellPlan(job, plan, args.json, context)
       return exitCodes.ok
     }
-    for (const warning of plan.warnings) out.progress(`warning: ${warning}`)
 
     const { finish: stop, abort } = context.interrupts(onInterrupt)
     const judge = await createJudge(config.judge, { cwd, env: context.env, signal: stop })
@@ -123,6 +131,7 @@ export const trainCommand = defineCommand({
       const outcome = await runTraining({
         config,
         pool: allPrompts(pool),
+        warnings: plan.warnings,
         judge,
         source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
         ...{ resume: job.resume, stop, abort, cwd },

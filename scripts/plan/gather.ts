@@ -18,10 +18,19 @@ const timingSections = ['model', 'sampling', 'lora', 'grpo', 'worker', 'rewards'
 const timingKey = (values: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(timingSections.map((section) => values[section]))
 
+/** The values of a stored config, null where the file is damaged: another run's fault is no reason not to train. */
+const storedValues = async (file: string): Promise<Readonly<Record<string, unknown>> | null> => {
+  try {
+    return Stored.parse(JSON.parse(await readFile(file, 'utf8'))).values
+  } catch {
+    return null
+  }
+}
+
 const meanStepTime = async (metricsFile: string): Promise<number | null> => {
   const times: number[] = []
   for await (const line of readJsonl(metricsFile)) {
-    const time = StepMetrics.parse(line)['step_time']
+    const time = StepMetrics.safeParse(line).data?.['step_time']
     if (typeof time === 'number') times.push(time)
   }
   // The first step warms up and is not like the others.
@@ -35,8 +44,8 @@ const measuredStepTime = async (runsDir: string, config: Config): Promise<number
   for (const id of (await readdir(runsDir)).toSorted().toReversed()) {
     const [stored, metrics] = ['config.resolved.json', 'metrics.jsonl'].map((name) => join(runsDir, id, name))
     if (stored === undefined || metrics === undefined || !existsSync(stored) || !existsSync(metrics)) continue
-    const other = Stored.safeParse(JSON.parse(await readFile(stored, 'utf8')))
-    if (!other.success || timingKey(other.data.values) !== timingKey(config)) continue
+    const values = await storedValues(stored)
+    if (values === null || timingKey(values) !== timingKey(config)) continue
     const time = await meanStepTime(metrics)
     if (time !== null) return time
   }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { packageRoot } from '../../data/package-root.ts'
 import { runProgram, type Ended } from '../support/run-program.ts'
 
 let folder = ''
@@ -99,6 +100,24 @@ describe('a bad pool', () => {
     )
   })
 
+  it('without held-out prompts is refused where an evaluation is wanted, before anything is started', async () => {
+    const { code } = await cli(['build-pool', '--world', '5', '--heldout', '5', '--out', 'pool'])
+    expect(code).toBe(0)
+    const lines = readFileSync(join(folder, 'pool', 'pool.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+    const file = write('train-only.jsonl', lines.filter((line) => line.includes('"split":"train"')).join('\n'))
+    expectRefusal(await onPool(file), 3, 'evaluation.atEnd wants held-out prompts')
+    expect(existsSync(join(folder, 'runs'))).toBe(false)
+  })
+
+  it('that comes out shorter than asked for is built, with a warning', async () => {
+    const recordings = join(packageRoot(), 'test', 'fixtures', 'recordings')
+    const { code, stderr } = await cli(['build-pool', '--recordings', recordings, '--heldout', '50', '--out', 'pool'])
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/warning: the pool is \d+ held-out prompts short of .* n5 aggregate_and_decision 10$/m)
+  })
+
   it('of recordings that are not there is named', async () => {
     const refused = await cli(['build-pool', '--recordings', 'nowhere', '--out', 'pool'])
     expectRefusal(refused, 3, 'there is no directory')
@@ -155,7 +174,7 @@ describe('a place that cannot be written', () => {
   it('is named, for runs', async () => {
     write('file', '')
     expectRefusal(
-      await train([], ['--run-dir', 'file/runs']),
+      await train([], ['--dir', 'file/runs']),
       3,
       'a part of the path is a file, not a directory',
       'file/runs',

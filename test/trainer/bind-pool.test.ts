@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { tokenizePool } from '../../trainer/bind-pool.ts'
+import { checkPoolSize, tokenizePool } from '../../trainer/bind-pool.ts'
 import { chooseCanaries, meanDifference } from '../../trainer/canary.ts'
 import type { Learner } from '../../trainer/learner.ts'
 import { resolveModel } from '../../trainer/services.ts'
-import { shortPool, temporaryDirectory } from '../support/tiny-training.ts'
+import { shortPool, temporaryDirectory, tinyConfig } from '../support/tiny-training.ts'
 
 /** A tokenizer that makes as many tokens as it is told, by the order of prompts. */
 const learnerOf = (lengths: readonly number[]): Learner =>
@@ -53,5 +53,26 @@ describe('model paths', () => {
     expect(resolveModel('ibm-granite/granite-3.3-2b-instruct', directory)).toBe('ibm-granite/granite-3.3-2b-instruct')
     expect(() => resolveModel('./missing', directory)).toThrow(/no directory \.\/missing/)
     expect(() => resolveModel('missing', directory)).toThrow(/model\.path/)
+  })
+})
+
+describe('the size of a pool', () => {
+  const config = tinyConfig('m', 'r', { evaluation: { prompts: 4 }, sampling: { promptsPerStep: 3 } })
+
+  it('is no news when it is enough', () => {
+    expect(checkPoolSize({ train: 3, heldout: 4 }, config)).toEqual([])
+  })
+
+  it('is said when steps or the evaluation come out smaller than asked for', () => {
+    expect(checkPoolSize({ train: 2, heldout: 3 }, config)).toEqual([
+      'the pool has 2 training prompts: a step has fewer than sampling.promptsPerStep (3)',
+      'the pool has 3 held-out prompts: the evaluation has fewer than evaluation.prompts (4)',
+    ])
+  })
+
+  it('is an error when there is nothing that the wanted evaluation could use', () => {
+    expect(() => checkPoolSize({ train: 9, heldout: 0 }, config)).toThrow('the pool has none that can be used')
+    const without = tinyConfig('m', 'r', { evaluation: { atEnd: false } })
+    expect(checkPoolSize({ train: 9, heldout: 0 }, without)).toEqual([])
   })
 })

@@ -49,7 +49,7 @@ describe.skipIf(noPython)('training with the real worker and a tiny random model
 
   beforeAll(async () => {
     model = makeTinyModel()
-    whole = await runTraining(options('whole', { progress }))
+    whole = await runTraining(options('whole', { progress, warnings: ['the pool is small'] }))
   }, 600_000)
 
   it('does all steps, evaluates, and says so', () => {
@@ -105,6 +105,12 @@ describe.skipIf(noPython)('training with the real worker and a tiny random model
       'v000004',
       'v000005',
     ])
+  })
+
+  it('shows what was found out beforehand, and records it', () => {
+    expect(progress.text()).toContain('warning: the pool is small')
+    const events = linesOf(join(whole.directory, 'events.jsonl')).map((line) => RunEvent.parse(line))
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'warning', message: 'the pool is small' }))
   })
 
   it('reports each checkpoint once, also where the run stops at the border that has one', async () => {

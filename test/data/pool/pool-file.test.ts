@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PipelineError } from '../../../data/errors.ts'
-import { buildPool } from '../../../data/pool/build.ts'
+import { buildPool, type TrajectorySource } from '../../../data/pool/build.ts'
 import { openPool } from '../../../data/pool/open.ts'
 import { readPool } from '../../../data/pool/pool-file.ts'
 import { nodeContracts } from '../../../data/records/node.ts'
@@ -118,7 +118,22 @@ describe('opening what a config asks for', () => {
 
   test('builds from the simulated world', async () => {
     const config = { kind: 'world', train: 25, heldout: 10, seed: 1, mistakeShare: 0.1, hideShare: 0.3 } as const
-    const { train, heldout } = await openPool(config, 0)
+    const { train, heldout, warnings } = await openPool(config, 0)
     expect([train.length, heldout.length]).toEqual([25, 10])
+    expect(warnings).toEqual([])
+  })
+
+  test('says how far a pool falls short of what the config asks for', async () => {
+    const config = { kind: 'world', train: 25, heldout: 10, seed: 1, mistakeShare: 0, hideShare: 0 } as const
+    // Always the same two trajectories: they run out of different prompts.
+    const poor: TrajectorySource = ({ split }) => testSource({ seed: 1, count: 2, split })
+    const { train, warnings } = await openPool(config, 0, poor)
+    expect(train.length).toBeLessThan(25)
+    expect(warnings[0]).toMatch(
+      new RegExp(
+        `^the pool is ${25 - train.length} training prompts short of what was asked for: n1 classify_drift \\d`,
+      ),
+    )
+    expect(warnings[1]).toMatch(/held-out prompts short/)
   })
 })
