@@ -1,72 +1,39 @@
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Config } from '../configs/schema.ts'
 import { PipelineError } from '../data/errors.ts'
 import { bindPool } from '../data/pool/bind.ts'
 import type { Prompt } from '../data/records/prompt.ts'
-import type { EvaluationSummary } from '../data/records/run.ts'
 import { createJudge } from '../judge/create.ts'
-import type { OpenJudge } from '../judge/judge.ts'
+import type { Judge } from '../judge/judge.ts'
 import { createScorer } from '../rewards/scorer.ts'
 import type { BoundPrompt } from '../trainer/bind-pool.ts'
 import { chooseCanaries } from '../trainer/canary.ts'
-import { findCheckpoint, workerState, type LoopState } from '../trainer/checkpoint.ts'
-import { chooseHeldout, evaluate } from '../trainer/evaluate.ts'
+import { workerState } from '../trainer/checkpoint.ts'
+import { chooseCheckpoint, type CheckpointChoice, type Restorable } from '../trainer/evaluation/choose-checkpoint.ts'
+import { evaluate, type Evaluation } from '../trainer/evaluation/evaluate.ts'
+import { chooseHeldout } from '../trainer/evaluation/heldout.ts'
 import type { Policy } from '../trainer/generate.ts'
 import type { Learner } from '../trainer/learner.ts'
 import { acquireLock } from '../trainer/lock.ts'
 import { Publisher } from '../trainer/publish.ts'
 import type { RunDirectory } from '../trainer/run-directory.ts'
-import type { AdapterRef } from '../trainer/sampler.ts'
 import { openServices, type Services } from '../trainer/services.ts'
 
 export interface EvaluateRunRequest {
   readonly run: RunDirectory
   readonly config: Config
+  /** Which policy is compared with the base. */
+  readonly checkpoint: CheckpointChoice
   readonly prompts: readonly Prompt[]
   /** How many of them are used, an equal part of each node. */
   readonly most: number
   readonly name: string
+  /** Part of the sampling seeds: evaluations of several checkpoints under one stage sample alike. */
+  readonly stage: string
   readonly samples: number
   readonly cwd: string
   readonly signal: AbortSignal
   readonly onWarning: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
-}
-
-/** The adapter that a checkpoint was made with: stored once, never changed. */
-const storedAdapter = async (run: RunDirectory, directory: string, version: number): Promise<AdapterRef> => {
-  const location = join(run.adapters, directory)
-  const file = join(location, 'adapter_model.safetensors')
-  if (!existsSync(file)) {
-    throw new PipelineError('checkpoint', `the adapter of policy version ${version} is not there: ${file}`, {
-      remedy: 'The run was copied in part: copy its adapters/ too.',
-    })
-  }
-  const weights = await readFile(file)
-  return { version, location, sha256: createHash('sha256').update(weights).digest('hex'), bytes: weights.length }
-}
-
-/** A checkpoint and the adapter that belongs to it; null at version 0. */
-interface Restorable {
-  readonly state: LoopState
-  readonly adapter: AdapterRef | null
-}
-
-/** Found before any process is started: what is missing on disk is said at once. */
-const newestCheckpoint = async (run: RunDirectory): Promise<Restorable> => {
-  const state = await findCheckpoint(run.checkpoints)
-  if (state === null) {
-    throw new PipelineError('checkpoint', `run ${run.id} has no checkpoint yet`, {
-      remedy: 'Let it train up to its first one.',
-    })
-  }
-  return {
-    state,
-    adapter: state.adapter === null ? null : await storedAdapter(run, state.adapter, state.policyVersion),
-  }
 }
 
 const bind = async (request: EvaluateRunRequest, learner: Learner): Promise<BoundPrompt[]> => {
@@ -116,16 +83,18 @@ const evaluateWith = async (
   request: EvaluateRunRequest,
   from: Restorable,
   services: Services,
-  judge: OpenJudge | null,
-): Promise<EvaluationSummary> => {
-  const { run, config, name, samples, signal, onProgress } = request
+  judge: Judge | null,
+): Promise<Evaluation> => {
+  const { run, config, name, stage, samples, signal, onProgress } = request
   const prompts = await bind(request, services.learner)
   const trained = await restorePolicy(request, services, from, prompts)
   return await evaluate({
-    ...{ name, prompts, trained, samples, signal, onProgress },
-    directory: run.evaluation(name),
+    ...{ name, stage, run, prompts, trained, samples, signal, onProgress },
+    step: from.state.nextStep,
+    adapter: from.state.adapter,
     sampler: services.sampler,
     scorer: createScorer(config.rewards, judge),
+    rewards: config.rewards,
     judgeName: judge?.name ?? 'none',
     maxTokens: config.model.maxCompletionTokens,
     temperature: config.sampling.temperature,
@@ -134,12 +103,12 @@ const evaluateWith = async (
   })
 }
 
-const evaluateInWorker = async (
+const withServices = async (
   request: EvaluateRunRequest,
   from: Restorable,
-  judge: OpenJudge | null,
-): Promise<EvaluationSummary> => {
-  const { run, config, cwd, signal } = request
+  judge: Judge | null,
+): Promise<Evaluation> => {
+  const { config, run, cwd, signal } = request
   const services = await openServices({ config, run, cwd, signal })
   try {
     return await evaluateWith(request, from, services, judge)
@@ -149,17 +118,18 @@ const evaluateInWorker = async (
 }
 
 /**
- * Compares the base with the newest checkpoint of a run, in a worker of its own. The run is locked meanwhile; only its
- * eval/ and logs/ change.
+ * Compares the base with a checkpoint of a run, in a worker of its own. The run is locked meanwhile; only its eval/ and
+ * logs/ change.
  */
-export const evaluateRun = async (request: EvaluateRunRequest): Promise<EvaluationSummary> => {
+export const evaluateRun = async (request: EvaluateRunRequest): Promise<Evaluation> => {
   const { run, config, cwd, signal } = request
-  const from = await newestCheckpoint(run)
-  const release = await acquireLock(run.lock)
+  // What is missing on disk is said before any process is started.
+  const from = await chooseCheckpoint(run, request.checkpoint)
+  const release = await acquireLock(run.at('lock.json'))
   try {
     const judge = await createJudge(config.judge, { cwd, env: process.env, signal })
     try {
-      return await evaluateInWorker(request, from, judge)
+      return await withServices(request, from, judge)
     } finally {
       await judge?.close()
     }

@@ -61,15 +61,26 @@ export const findCheckpoint = async (checkpointsDir: string): Promise<LoopState 
   return null
 }
 
+/** The complete checkpoint after so many steps, or null. */
+export const readCheckpoint = async (checkpointsDir: string, nextStep: number): Promise<LoopState | null> =>
+  await readLoop(join(checkpointsDir, directoryOf(nextStep)))
+
+/** Steps that have a complete checkpoint, the newest first. */
+export const checkpointSteps = async (checkpointsDir: string): Promise<number[]> => {
+  const states = await Promise.all((await names(checkpointsDir)).map((name) => readLoop(join(checkpointsDir, name))))
+  return states.flatMap((state) => (state === null ? [] : [state.nextStep]))
+}
+
 /**
- * Saves worker and loop at the border of two steps, then removes all but the newest `keep` checkpoints. False when this
- * border has its checkpoint already: then nothing was done.
+ * Saves worker and loop at the border of two steps, then removes all but the newest `keep` checkpoints and that of
+ * `alsoStep`. False when this border has its checkpoint already: then nothing was done.
  */
 export const saveCheckpoint = async (
   checkpointsDir: string,
   learner: Learner,
   state: LoopState,
   keep: number,
+  alsoStep: number | null = null,
 ): Promise<boolean> => {
   const directory = join(checkpointsDir, directoryOf(state.nextStep))
   if ((await readLoop(directory)) !== null) return false
@@ -77,7 +88,8 @@ export const saveCheckpoint = async (
   await mkdir(directory, { recursive: true })
   await learner.saveState(workerState(state))
   await writeJsonAtomic(join(directory, 'loop.json'), state)
-  for (const name of (await names(checkpointsDir)).slice(keep))
+  const old = (await names(checkpointsDir)).slice(keep)
+  for (const name of old.filter((one) => alsoStep === null || one !== directoryOf(alsoStep)))
     await rm(join(checkpointsDir, name), { recursive: true, force: true })
   return true
 }

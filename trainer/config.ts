@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { bestMetrics } from './evaluation/best.ts'
 
 /** Where runs live, and how long this one is. */
 export const RunSection = z
@@ -209,6 +210,18 @@ export const EvaluationSection = z
     prompts: z.int().min(1).default(100).describe('Held-out prompts.'),
     samples: z.int().min(1).default(4).describe('Completions of each prompt, from each of the two models.'),
     atEnd: z.boolean().default(true).describe('Compare when training has finished.'),
+    every: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe('Also compare after so many steps, on fewer prompts, and keep the best checkpoint; null: never.'),
+    everyPrompts: z.int().min(1).default(25).describe('Held-out prompts of those; always the same ones.'),
+    everySamples: z.int().min(1).default(2).describe('Completions of each of them.'),
+    bestBy: z
+      .enum(bestMetrics)
+      .default('exactly_right')
+      .describe('What the best checkpoint is chosen by. Judge and reward are what training itself pushes up.'),
   })
   .prefault({})
 export type EvaluationSection = z.infer<typeof EvaluationSection>

@@ -2,12 +2,15 @@ import { PipelineError } from '../data/errors.ts'
 import type { Attempt } from './attempt.ts'
 import { saveCheckpoint, type LoopState } from './checkpoint.ts'
 import { trainStep } from './loop.ts'
+import type { RunEvaluator } from './evaluation/run-evaluator.ts'
 import type { Progress } from './progress.ts'
 
 export interface StepsRequest {
   readonly attempt: Attempt
   readonly checkpointsDir: string
   readonly progress: Progress
+  /** Looks at the policy between steps, and says which checkpoint is the best one. */
+  readonly evaluator: RunEvaluator
   /** Aborted: no further step is begun. */
   readonly stop?: AbortSignal | undefined
   /** Told the state after each complete step. */
@@ -15,9 +18,12 @@ export interface StepsRequest {
 }
 
 /** Saves worker and loop and remembers that this version's adapter is wanted. Says so once, however often it is asked for. */
-const checkpoint = async ({ attempt: { context }, checkpointsDir }: StepsRequest, state: LoopState): Promise<void> => {
+const checkpoint = async (
+  { attempt: { context }, checkpointsDir, evaluator }: StepsRequest,
+  state: LoopState,
+): Promise<void> => {
   const { keepCheckpoints } = context.config.run
-  const isNew = await saveCheckpoint(checkpointsDir, context.learner, state, keepCheckpoints)
+  const isNew = await saveCheckpoint(checkpointsDir, context.learner, state, keepCheckpoints, evaluator.bestStep)
   context.publisher.keepNewest()
   if (!isNew) return
   await context.recorder.event(
@@ -38,7 +44,8 @@ export const runSteps = async (request: StepsRequest): Promise<LoopState> => {
     request.onStep(state)
     request.progress.step(done.metrics, steps)
     await context.recorder.status('running', state)
-    if (state.nextStep % checkpointEvery === 0 && state.nextStep < steps) await checkpoint(request, state)
+    const isBest = await request.evaluator.afterStep(state)
+    if (isBest || (state.nextStep % checkpointEvery === 0 && state.nextStep < steps)) await checkpoint(request, state)
   }
   if (state.nextStep > start.nextStep) await checkpoint(request, state)
   return state

@@ -7,7 +7,7 @@ import { createScorer } from '../rewards/scorer.ts'
 import { startAttempt, type Attempt } from './attempt.ts'
 import { findCheckpoint, type LoopState } from './checkpoint.ts'
 import type { TrainerConfig } from './config.ts'
-import { chooseHeldout, evaluate } from './evaluate.ts'
+import { RunEvaluator } from './evaluation/run-evaluator.ts'
 import { openRun, type OpenRun } from './open-run.ts'
 import { createProgress, type Progress, type ProgressStream } from './progress.ts'
 import { adapterPath, Recorder } from './recorder.ts'
@@ -76,42 +76,12 @@ export const judgeName = (judge: Judge | null): string => judge?.name ?? 'none'
 const eitherStop = ({ stop, abort }: TrainingOptions): AbortSignal =>
   AbortSignal.any([stop, abort].filter((signal) => signal !== undefined))
 
-const evaluateEnd = async (
-  { options, opened, progress, recorder }: Session,
-  { context, pool }: Attempt,
-  state: LoopState,
-): Promise<EvaluationSummary> => {
-  const { config } = context
-  await recorder.status('evaluating', state)
-  const summary = await evaluate({
-    name: 'final',
-    directory: opened.run.evaluation('final'),
-    sampler: context.sampler,
-    scorer: context.scorer,
-    judgeName: judgeName(options.judge),
-    trained: { version: state.policyVersion, name: state.policyName },
-    prompts: chooseHeldout(pool.heldout, config.evaluation.prompts),
-    samples: config.evaluation.samples,
-    maxTokens: config.model.maxCompletionTokens,
-    temperature: config.sampling.temperature,
-    seed: config.run.seed,
-    concurrency: config.sampling.concurrency,
-    signal: eitherStop(options),
-    onProgress: (done, total) => progress.status(`evaluating base and trained model: ${done}/${total}`),
-  })
-  const [before, after] = [summary.all.base.reward, summary.all.trained.reward].map(
-    (reward) => reward?.toFixed(3) ?? '-',
-  )
-  await recorder.event('evaluation', `final: R ${before} → ${after}`, state.nextStep)
-  return summary
-}
-
 /** Steps, then the evaluation if all steps are done and one is wanted. */
 const stepAndEvaluate = async (session: Session, attempt: Attempt, request: StepsRequest): Promise<Ending> => {
   const { evaluation, run } = session.options.config
   const state = await runSteps(request)
   if (state.nextStep < run.steps) return { kind: 'stopped', evaluation: null, state }
-  return { kind: 'finished', evaluation: evaluation.atEnd ? await evaluateEnd(session, attempt, state) : null, state }
+  return { kind: 'finished', evaluation: evaluation.atEnd ? await request.evaluator.atEnd(state) : null, state }
 }
 
 /** Everything that needs the services. */
@@ -133,9 +103,16 @@ const train = async (session: Session, services: Services): Promise<Ending> => {
     stepping: abort,
   })
   session.state = attempt.state
+  const evaluator = new RunEvaluator({
+    ...{ context: attempt.context, run: opened.run, heldout: attempt.pool.heldout, rewards: config.rewards },
+    judgeName: judgeName(judge),
+    signal: eitherStop(options),
+    onStatus: (text) => progress.status(text),
+  })
+  await evaluator.open(attempt.state.nextStep)
   options.onStart?.()
   const onStep = (state: LoopState): void => void (session.state = state)
-  const request: StepsRequest = { attempt, checkpointsDir: opened.run.checkpoints, progress, stop, onStep }
+  const request: StepsRequest = { attempt, checkpointsDir: opened.run.checkpoints, progress, evaluator, stop, onStep }
   try {
     return await stepAndEvaluate(session, attempt, request)
   } catch (error) {

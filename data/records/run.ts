@@ -91,6 +91,10 @@ export const EvaluationSample = z.strictObject({
   verdict: Verdict.nullable(),
   /** Equal to the target; null without one. */
   exactlyRight: z.boolean().nullable(),
+  /** Kind of the target, as `drifted` at n1; null without a target. */
+  targetClass: z.string().nullable(),
+  /** What no reward decides, by name; a measure that does not apply is absent. */
+  measures: z.record(z.string(), z.number()),
 })
 export type EvaluationSample = z.infer<typeof EvaluationSample>
 
@@ -100,6 +104,7 @@ export const EvaluationScores = z.strictObject({
   samples: z.int(),
   unscored: z.int(),
   reward: z.number().nullable(),
+  /** Raw judge component: where the reward profile forbids to ask, it is 0. */
   judge: z.number().nullable(),
   components: z.record(z.string(), z.number()),
   exactlyRight: z.number().nullable(),
@@ -126,9 +131,22 @@ export const EvaluationSummary = z.strictObject({
   baseName: z.string(),
   trainedName: z.string(),
   policyVersion: z.int(),
+  /** Optimizer steps that the trained policy had behind it. */
+  step: z.int().min(0),
+  /** Where the trained policy's weights are, relative to the run, and what they are; null at version 0. */
+  adapter: z.strictObject({ directory: z.string(), sha256: z.string() }).nullable(),
   decoding: z.strictObject({ samples: z.int(), temperature: z.number(), maxTokens: z.int(), seed: z.int() }),
   promptSetHash: z.string(),
+  targetSetHash: z.string(),
+  /** Name of the judge; a judge that is a model has the version of its rubrics in it. */
   judge: z.string(),
+  rewards: z.strictObject({
+    profile: z.string(),
+    /** Identity of profile, maxima and caps. */
+    hash: z.string(),
+    /** Largest contribution of each component that counts. */
+    maxima: z.record(z.string(), z.number()),
+  }),
   rewardMaximum: z.number(),
   all: EvaluationRow,
   nodes: z.partialRecord(NodeId, EvaluationRow),

@@ -2,6 +2,7 @@ import { basename, resolve } from 'node:path'
 import { exitCodes } from '../../data/errors.ts'
 import { readPool } from '../../data/pool/pool-file.ts'
 import type { Prompt } from '../../data/records/prompt.ts'
+import { parseCheckpointChoice } from '../../trainer/evaluation/choose-checkpoint.ts'
 import { renderEvaluation } from '../../trainer/evaluation-table.ts'
 import { defineCommand } from '../command.ts'
 import { evaluateRun } from '../evaluate-run.ts'
@@ -16,20 +17,27 @@ const readPrompts = async (file: string, wanted: (prompt: Prompt) => boolean): P
 
 export const evalCommand = defineCommand({
   name: 'eval',
-  summary: 'Compare the base model with the newest checkpoint of a run, on held-out prompts',
+  summary: 'Compare the base model with a checkpoint of a run, on held-out prompts',
   options: {
     run: { type: 'string', demandOption: true, describe: 'id of the run, or its path' },
     dir: { type: 'string', default: 'runs', describe: 'directory of the runs' },
+    checkpoint: {
+      type: 'string',
+      default: 'last',
+      requiresArg: true,
+      describe: 'last, best (chosen by evaluations during training), or the number of steps it was made after',
+    },
     prompts: { type: 'string', describe: 'pool file with other prompts: all of them are used' },
     samples: {
       ...wholeNumber('samples', 1),
       describe: 'completions of each prompt; default: evaluation.samples of the run',
     },
-    name: { type: 'string', describe: 'name of the result below eval/, and part of the sampling seeds' },
+    name: { type: 'string', describe: 'name of the result below eval/; default: the prompts’, and the checkpoint’s' },
     json: { type: 'boolean', default: false, describe: 'print the summary as JSON' },
   },
   examples: [
     ['drift-grpo eval --run tiny-2026-01-01-1', 'on the held-out prompts of the run’s own pool'],
+    ['drift-grpo eval --run runs/mine --checkpoint best', 'the checkpoint that did best while it trained'],
     ['drift-grpo eval --run runs/mine --prompts other.jsonl --samples 8', 'on other prompts'],
   ],
   run: async (args, { cwd, out, interrupts }) => {
@@ -41,11 +49,13 @@ export const evalCommand = defineCommand({
       other === undefined
         ? await readPrompts(run.pool, ({ split }) => split === 'heldout')
         : await readPrompts(other, () => true)
-    const name = args.name ?? (other === undefined ? 'heldout' : basename(other, '.jsonl'))
+    const checkpoint = parseCheckpointChoice(args.checkpoint)
+    const stage = other === undefined ? 'heldout' : basename(other, '.jsonl')
+    const name = args.name ?? (checkpoint === 'last' ? stage : `${stage}-${checkpoint}`)
     out.progress(`evaluating ${run.id}, ${config.evaluation.samples} samples of each prompt`)
     let shown = 0
-    const summary = await evaluateRun({
-      ...{ run, config, prompts, name, cwd },
+    const { summary } = await evaluateRun({
+      ...{ run, config, checkpoint, prompts, name, stage, cwd },
       most: other === undefined ? config.evaluation.prompts : prompts.length,
       samples: config.evaluation.samples,
       // One signal is enough to stop: there is nothing to finish that would be worth waiting for.

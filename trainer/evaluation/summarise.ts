@@ -1,6 +1,6 @@
-import { nodeIds, type NodeId } from '../data/records/node.ts'
-import type { EvaluationRow, EvaluationSample, EvaluationScores } from '../data/records/run.ts'
-import { mean } from './advantage.ts'
+import { nodeIds, type NodeId } from '../../data/records/node.ts'
+import type { EvaluationRow, EvaluationSample, EvaluationScores } from '../../data/records/run.ts'
+import { mean } from '../advantage.ts'
 
 const meanOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : mean(values))
 const share = (flags: readonly boolean[]): number | null => meanOrNull(flags.map(Number))
@@ -14,7 +14,7 @@ const scoresOf = (samples: readonly EvaluationSample[]): EvaluationScores => {
     samples: samples.length,
     unscored: samples.length - scored.length,
     reward: meanOrNull(scored.map(({ total }) => total)),
-    judge: meanOrNull(samples.flatMap(({ verdict }) => (verdict === null ? [] : [verdict.score]))),
+    judge: meanOrNull(scored.flatMap(({ components }) => components['judge']?.raw ?? [])),
     components: Object.fromEntries(
       names.map((name) => [name, mean(scored.map(({ components }) => components[name]?.weighted ?? 0))]),
     ),

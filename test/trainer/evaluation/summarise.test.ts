@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { EvaluationSummary, type EvaluationSample } from '../../data/records/run.ts'
-import type { NodeId } from '../../data/records/node.ts'
-import { chooseHeldout, promptSetHash } from '../../trainer/evaluate.ts'
-import { compareSamples } from '../../trainer/evaluation-summary.ts'
-import { renderEvaluation } from '../../trainer/evaluation-table.ts'
-import { scoreOf } from '../support/assessed.ts'
-import { shortPool } from '../support/tiny-training.ts'
+import { EvaluationSummary, type EvaluationSample } from '../../../data/records/run.ts'
+import type { NodeId } from '../../../data/records/node.ts'
+import { chooseHeldout, promptSetHash } from '../../../trainer/evaluation/heldout.ts'
+import { compareSamples } from '../../../trainer/evaluation/summarise.ts'
+import { renderEvaluation } from '../../../trainer/evaluation-table.ts'
+import { scoreOf } from '../../support/assessed.ts'
+import { shortPool } from '../../support/tiny-training.ts'
 
 const sample = (
   promptId: string,
@@ -24,9 +24,11 @@ const sample = (
     logprobs: [-1, -1],
     finishReason: form === 0 ? 'length' : 'stop',
   },
-  score: scoreOf(form === null ? null : { form }),
+  score: scoreOf(form === null ? null : { form, judge: form / 10 }),
   verdict: form === null ? null : { score: form / 10, reason: '', model: 'm', cached: false, latencyMs: 0 },
   exactlyRight: right,
+  targetClass: null,
+  measures: {},
 })
 
 describe('the comparison of base and trained', () => {
@@ -54,7 +56,7 @@ describe('the comparison of base and trained', () => {
   })
 
   it('leaves unscored samples out of every mean, and counts them', () => {
-    expect(nodes.n4?.base).toMatchObject({ unscored: 1, reward: 1, samples: 2, prompts: 1, exactlyRight: 0 })
+    expect(nodes.n4?.base).toMatchObject({ unscored: 1, reward: 1.1, samples: 2, prompts: 1, exactlyRight: 0 })
     expect(nodes.n4?.trained).toMatchObject({
       unscored: 0,
       reward: 0,
@@ -77,9 +79,13 @@ describe('the comparison of base and trained', () => {
       baseName: 'base',
       trainedName: 'p',
       policyVersion: 9,
+      step: 9,
+      adapter: null,
       decoding: { samples: 2, temperature: 1, maxTokens: 9, seed: 0 },
       promptSetHash: '',
+      targetSetHash: '',
       judge: 'reference',
+      rewards: { profile: 'paper', hash: '', maxima: {} },
       rewardMaximum: 5.6,
       all,
       nodes,
@@ -90,7 +96,7 @@ describe('the comparison of base and trained', () => {
       'Base against policy version 9: 3 held-out prompts, 2 samples each, temperature 1; R is at most 5.60; judge: reference',
     )
     expect(text).toContain('1 completions could not be scored')
-    expect(text).toMatch(/^n1 classify_drift +2 +2\.00 → 2\.25 +\+0\.25 +50 % \(1\/1\/0\)/m)
+    expect(text).toMatch(/^n1 classify_drift +2 +2\.20 → 2\.48 +\+0\.27 +50 % \(1\/1\/0\)/m)
     expect(text).toMatch(/^n4 evaluate_risk .*0 % → 100 %/m)
     expect(text).toMatch(/^form +1\.80 → 1\.50 +−0\.30$/m)
   })

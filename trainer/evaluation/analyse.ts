@@ -1,0 +1,105 @@
+import type { EvaluationStatistics, PairedResult } from '../../data/records/evaluation.ts'
+import { nodeIds, type NodeId } from '../../data/records/node.ts'
+import type { EvaluationSample } from '../../data/records/run.ts'
+import { mean } from '../advantage.ts'
+import { benjaminiHochberg } from '../statistics/benjamini-hochberg.ts'
+import { bootstrapInterval, defaultLevel, defaultResamples } from '../statistics/bootstrap.ts'
+import { smallestDetectable } from '../statistics/detectable.ts'
+import { signFlipTest } from '../statistics/sign-flip.ts'
+import { byPrompt, componentMeasures, difference, pairPrompts } from './pairing.ts'
+
+export interface AnalysisOptions {
+  readonly seed?: number
+  readonly resamples?: number
+}
+
+interface Part {
+  readonly node: NodeId | null
+  readonly targetClass: string | null
+  readonly base: readonly EvaluationSample[]
+  readonly trained: readonly EvaluationSample[]
+}
+
+const select = (part: Part, node: NodeId, targetClass: string | null): Part => {
+  const wanted = (sample: EvaluationSample): boolean =>
+    sample.node === node && (targetClass === null || sample.targetClass === targetClass)
+  return { node, targetClass, base: part.base.filter(wanted), trained: part.trained.filter(wanted) }
+}
+
+/** Null when no prompt has the measure on both sides. */
+const compare = (part: Part, measure: string, { seed = 0, resamples }: AnalysisOptions): PairedResult | null => {
+  const { pairs, leftOut } = pairPrompts(byPrompt(part.base), byPrompt(part.trained), measure)
+  if (pairs.length === 0) return null
+  const deltas = pairs.map(difference)
+  const options = { seed, ...(resamples === undefined ? {} : { resamples }) }
+  return {
+    measure,
+    node: part.node,
+    targetClass: part.targetClass,
+    prompts: pairs.length,
+    leftOut,
+    base: mean(pairs.map(({ base }) => base)),
+    trained: mean(pairs.map(({ trained }) => trained)),
+    delta: mean(deltas),
+    interval: bootstrapInterval(deltas, options),
+    wins: deltas.filter((delta) => delta > 0).length,
+    losses: deltas.filter((delta) => delta < 0).length,
+    ties: deltas.filter((delta) => delta === 0).length,
+    p: signFlipTest(deltas, { ...options, alternative: 'two-sided' }),
+    q: null,
+    detectable: smallestDetectable(deltas),
+  }
+}
+
+/** Everything that is measured of these samples. Reward, judge and components first; then what no reward decides. */
+const measuresOf = ({ base }: Part): string[] => {
+  const names = new Set(base.flatMap(({ measures }) => Object.keys(measures)))
+  return ['reward', 'judge', ...componentMeasures(base), 'exactly_right', ...names]
+}
+
+/** Over all nodes only measures that every node has: a mean over some of them would carry a wrong name. */
+const sharedMeasures = (whole: Part): string[] => {
+  const present = nodeIds.filter((node) => whole.base.some((sample) => sample.node === node))
+  const perNode = present.map((node) => new Set(measuresOf(select(whole, node, null))))
+  return measuresOf(whole).filter((measure) => perNode.every((names) => names.has(measure)))
+}
+
+const classesOf = ({ base }: Part): string[] =>
+  [...new Set(base.flatMap(({ targetClass }) => targetClass ?? []))].toSorted()
+
+/** q-values of the family that the report shows: every component at every node. */
+const adjust = (results: readonly PairedResult[]): PairedResult[] => {
+  const inFamily = results.filter(({ node, measure }) => node !== null && measure.startsWith('component/'))
+  const adjusted = benjaminiHochberg(inFamily.map(({ p }) => p))
+  const qOf = new Map(inFamily.map((result, i) => [result, adjusted[i] ?? null]))
+  return results.map((result) => ({ ...result, q: qOf.get(result) ?? null }))
+}
+
+/**
+ * Compares two sets of samples of the same prompts, measure by measure: over all nodes, per node, per class of target.
+ * Pure; the same samples and seed give the same digits, whatever the order of the samples' prompts.
+ */
+export const analyse = (
+  base: readonly EvaluationSample[],
+  trained: readonly EvaluationSample[],
+  options: AnalysisOptions = {},
+): EvaluationStatistics => {
+  const whole: Part = { node: null, targetClass: null, base, trained }
+  const nodes = nodeIds.map((node) => select(whole, node, null)).filter((part) => part.base.length > 0)
+  const classParts = nodes.flatMap((part) =>
+    classesOf(part).map((targetClass) => select(whole, part.node ?? 'n1', targetClass)),
+  )
+  const results = [
+    ...sharedMeasures(whole).map((measure) => compare(whole, measure, options)),
+    ...nodes.flatMap((part) => measuresOf(part).map((measure) => compare(part, measure, options))),
+    ...classParts.flatMap((part) => ['reward', 'exactly_right'].map((measure) => compare(part, measure, options))),
+  ].filter((result) => result !== null)
+  const { pairs } = pairPrompts(byPrompt(base), byPrompt(trained), 'reward')
+  return {
+    seed: options.seed ?? 0,
+    resamples: options.resamples ?? defaultResamples,
+    level: defaultLevel,
+    results: adjust(results),
+    promptDeltas: pairs.map((pair) => ({ ...pair, delta: difference(pair) })).toSorted((a, b) => a.delta - b.delta),
+  }
+}
