@@ -5,6 +5,7 @@ interface Flight<T> {
   readonly cancel: AbortController
   /** How many still want the result. */
   waiting: number
+  settled: boolean
 }
 
 /** Runs one action for all who want the same thing at the same time. It is cancelled when nobody wants it any more. */
@@ -25,20 +26,22 @@ export class Flights<T> {
       return { value: await abortable(flight.result, signal), joined: present !== undefined }
     } finally {
       flight.waiting -= 1
-      if (flight.waiting === 0) {
-        // Nobody may join what is being cancelled.
-        if (this.#open.get(key) === flight) this.#open.delete(key)
-        flight.cancel.abort(signal?.reason)
-      }
+      // Nobody may join what is over, or is being cancelled.
+      if (flight.waiting === 0 && this.#open.get(key) === flight) this.#open.delete(key)
+      if (flight.waiting === 0 && !flight.settled) flight.cancel.abort(signal?.reason)
     }
   }
 
   #start(key: string, action: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const cancel = new AbortController()
     const result = action(cancel.signal)
+    const flight: Flight<T> = { result, cancel, waiting: 0, settled: false }
+    const settle = (): void => {
+      flight.settled = true
+      if (this.#open.get(key) === flight) this.#open.delete(key)
+    }
     // Everybody may have gone by then.
-    result.catch(() => undefined)
-    const flight: Flight<T> = { result, cancel, waiting: 0 }
+    result.then(settle, settle)
     this.#open.set(key, flight)
     return flight
   }

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RootDatabase } from 'lmdb'
 import { JudgeError } from '../judge.ts'
+import { checkFile } from './file-check.ts'
 import { decodeEntry, encodeEntry, type StoredVerdict } from './entry.ts'
 
 type Table = RootDatabase<Buffer, Buffer>
@@ -13,6 +14,8 @@ const dataFile = 'data.mdb'
 const openTable = async (directory: string): Promise<Table> => {
   try {
     await mkdir(directory, { recursive: true })
+    const file = join(directory, dataFile)
+    if (existsSync(file)) await checkFile(file)
     // Loaded only where a disk tier is used: it is a native library.
     const { open } = await import('lmdb')
     return open<Buffer, Buffer>({

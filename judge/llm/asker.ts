@@ -76,24 +76,28 @@ export class Asker {
 
   /** Resolves to a verdict; rejects with a JudgeError when there is none to be had, or with the signal's reason. */
   async ask(question: Question, signal?: AbortSignal): Promise<Answer> {
-    const { breaker, hold } = this.#options
     const course: Course = { question, signal, sent: 0, spent: 0, alarms: 0, limited: 0, answersBefore: 0 }
     for (;;) {
-      await breaker.ready(signal)
-      await hold.ready(signal)
-      if (course.spent === 0) course.answersBefore = breaker.answers
       const outcome = await this.#limit(() => this.#once(course))
-      if (outcome === 'held back') continue
       if (!(outcome instanceof CallFailure)) return outcome
       await this.#recover(course, outcome)
     }
   }
 
-  /** One request, unless the way was closed while it waited for its turn. */
-  async #once(course: Course): Promise<Answer | CallFailure | 'held back'> {
-    const { breaker, hold, tally, endpoint } = this.#options
-    course.signal?.throwIfAborted()
-    if (breaker.isOpen || hold.isOn) return 'held back'
+  /** Waits until the endpoint may be asked. Those who have a turn wait here; all others stay in their queue. */
+  async #ready({ signal }: Course): Promise<void> {
+    const { breaker, hold } = this.#options
+    do {
+      await breaker.ready(signal)
+      await hold.ready(signal)
+    } while (breaker.isOpen || hold.isOn)
+  }
+
+  /** One request. */
+  async #once(course: Course): Promise<Answer | CallFailure> {
+    const { breaker, tally, endpoint } = this.#options
+    await this.#ready(course)
+    if (course.spent === 0) course.answersBefore = breaker.answers
     tally.requests += 1
     if (course.sent > 0) tally.retries += 1
     const { messages, id } = course.question.attempt(course.sent)

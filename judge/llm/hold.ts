@@ -34,6 +34,7 @@ export class Hold {
 
   /** Resolves when nobody is kept back any more. */
   async ready(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted()
     while (this.isOn) await pause(this.#until - performance.now() + Math.random() * spreadMs, signal)
     if (this.#toldAt === null) return
     const seconds = (performance.now() - this.#toldAt) / 1000

@@ -1,10 +1,12 @@
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Settles as the promise does, or rejects with the signal's reason. */
 export const abortable = async <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return await promise
   signal.throwIfAborted()
+  // Many wait on one signal, that of a run; each leaves it again.
+  setMaxListeners(0, signal)
   const left = new AbortController()
   const gone = once(signal, 'abort', { signal: left.signal }).then((): never => {
     throw signal.reason
