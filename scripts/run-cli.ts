@@ -3,10 +3,12 @@ import yargs, { type Argv } from 'yargs'
 import { closest } from '../configs/edit-distance.ts'
 import { exitCodes, PipelineError } from '../data/errors.ts'
 import type { Command, CommandContext } from './command.ts'
+import { auditCommand } from './commands/audit.ts'
 import { buildPoolCommand } from './commands/build-pool.ts'
 import { evalCommand } from './commands/eval.ts'
 import { initCommand } from './commands/init.ts'
 import { regressCommand } from './commands/regress.ts'
+import { reportCommand } from './commands/report.ts'
 import { runsCommand } from './commands/runs.ts'
 import { schemaCommand } from './commands/schema.ts'
 import { scoreCommand } from './commands/score.ts'
@@ -22,7 +24,9 @@ export const commands = [
   evalCommand,
   buildPoolCommand,
   scoreCommand,
+  auditCommand,
   regressCommand,
+  reportCommand,
   runsCommand,
   initCommand,
   schemaCommand,

@@ -9,7 +9,7 @@ import type { BoundPrompt } from '../bind-pool.ts'
 import { generateGroups, type Policy } from '../generate.ts'
 import type { RunDirectory } from '../run-directory.ts'
 import type { Sampler } from '../sampler.ts'
-import { scoreGroup } from '../score.ts'
+import { requireJudged, scoreGroup } from '../score.ts'
 import { analyse } from './analyse.ts'
 import { promptSetHash, targetSetHash } from './heldout.ts'
 import { adapterHash, rewardIdentity } from './identity.ts'
@@ -59,8 +59,8 @@ const samplesOf = async (
   const { sampler, scorer, prompts, samples: groupSize, maxTokens, temperature, concurrency, signal } = request
   const stage = `eval/${request.stage ?? request.name}`
   const settings = { ...{ sampler, policy, prompts, stage, groupSize, maxTokens, temperature, concurrency, signal } }
-  const groups = await generateGroups({ ...settings, step: 0, runSeed: request.seed }, async (group, bound) => {
-    const { assessments } = await scoreGroup(scorer, bound, group)
+  const groups = await generateGroups({ ...settings, step: 0, runSeed: request.seed }, async (group, bound, cancelled) => {
+    const { assessments } = await scoreGroup(scorer, bound, group, cancelled)
     onPrompt()
     return group.completions.flatMap((completion, i): EvaluationSample[] => {
       const assessment = assessments[i]
@@ -80,7 +80,9 @@ const samplesOf = async (
       ]
     })
   })
-  return groups.flat()
+  const all = groups.flat()
+  requireJudged(scorer, all, `evaluation ${request.name}, ${policy.name}`)
+  return all
 }
 
 function* linesOf(records: readonly unknown[]): Generator<string> {
