@@ -15,7 +15,12 @@ function stateOf(root) {
   const sources = layers.flatMap((layer) => filesBelow(join(root, layer), '.ts'))
   const settings = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].map((name) => join(root, name))
   const stampFile = join(root, 'dist', 'drift-grpo.stamp')
-  return { count: sources.length, wanted: hashFiles([...sources, ...settings]), stampFile, found: readStamp(stampFile) }
+  return {
+    count: sources.length,
+    wanted: hashFiles(root, [...sources, ...settings]),
+    stampFile,
+    found: readStamp(stampFile),
+  }
 }
 
 /**

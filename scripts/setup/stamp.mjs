@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 /**
  * Every file below a directory whose name has the ending, as sorted paths.
@@ -17,12 +17,14 @@ export function filesBelow(directory, ending) {
 }
 
 /**
- * One hash over names and contents. Contents, not times: a fresh clone and a copied tree count as unchanged.
+ * One hash over names and contents. Contents, not times, and names below the root: a fresh clone, a copied tree and a
+ * checkout that was moved count as unchanged.
+ * @param {string} root
  * @param {readonly string[]} files
  */
-export function hashFiles(files) {
+export function hashFiles(root, files) {
   const hash = createHash('sha256')
-  for (const file of files) hash.update(file).update('\0').update(readFileSync(file)).update('\0')
+  for (const file of files) hash.update(relative(root, file)).update('\0').update(readFileSync(file)).update('\0')
   return hash.digest('hex')
 }
 

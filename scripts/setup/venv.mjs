@@ -4,6 +4,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { findPython } from './find-python.mjs'
+import { madeElsewhere, relocate } from './relocate.mjs'
 import { SetupError, say } from './report.mjs'
 import { hashFiles, readStamp } from './stamp.mjs'
 import { hasNvidiaGpu, probeWheel, torchRequirement } from './torch.mjs'
@@ -97,14 +98,19 @@ export async function setUpPython(root, { dev }) {
   const venv = join(root, '.venv')
   const python = pythonOfVenv(root)
   const stampFile = join(venv, 'drift-grpo.stamp')
+  const home = existsSync(python) ? madeElsewhere(venv) : undefined
+  if (home !== undefined) {
+    say(`the checkout was moved: repairing .venv, which was made at ${home}`)
+    relocate(venv, home)
+  }
   const done = existsSync(python) ? readStamp(stampFile) : ''
   const wanted = dev ? all : runtime
-  if ([all, wanted].some((files) => done === hashFiles(files))) return false
+  if ([all, wanted].some((files) => done === hashFiles(root, files))) return home !== undefined
 
   if (!existsSync(python)) await makeVenv(venv, findPython())
   await installTorch(python, wanted)
   say('installing the Python packages of the training worker')
   await pip(python, ['install', ...wanted.flatMap((file) => ['-r', file])])
-  writeFileSync(stampFile, `${hashFiles(wanted)}\n`)
+  writeFileSync(stampFile, `${hashFiles(root, wanted)}\n`)
   return true
 }
