@@ -41,6 +41,18 @@ export interface CanaryReport {
   readonly moved: number
 }
 
+/** Log-probs of the canaries under one version, by both sides. */
+interface Seen {
+  readonly trained: Logprobs
+  readonly sampled: Logprobs
+}
+
+/** What a version must answer, and what the one before it answered. */
+interface Proof {
+  readonly trained: Logprobs
+  readonly before: Seen | null
+}
+
 /**
  * Proves by log-probs that the sampler serves what the worker trained. Remembers the worker's log-probs of the version
  * before, so that a sampler which still serves that one is found out as soon as an update is large enough to be seen.
@@ -50,7 +62,9 @@ export class CanaryCheck {
   readonly #sampler: Sampler
   readonly #learner: Learner
   readonly #tolerance: { readonly agree: number; readonly noise: number }
-  #previous: { readonly trained: Logprobs; readonly sampled: Logprobs } | null = null
+  #previous: Seen | null = null
+  /** What each policy was proved by, to prove it again. */
+  readonly #proofs = new Map<string, Proof>()
 
   constructor(canaries: Canaries, sampler: Sampler, learner: Learner, dtype: string) {
     this.#canaries = canaries
@@ -67,16 +81,29 @@ export class CanaryCheck {
 
   /** Throws a PipelineError of the sampler when `name` does not behave as the worker's version was measured to. */
   async verify(name: string, trained: Logprobs, signal?: AbortSignal): Promise<CanaryReport> {
+    const proof = { trained, before: this.#previous }
     const sampled = await this.#sampler.tokenLogprobs(name, this.#canaries, signal)
-    const report = this.#compare(name, trained, sampled)
+    const report = this.#compare(name, proof, sampled)
     this.#previous = { trained, sampled }
+    this.#proofs.set(name, proof)
     return report
   }
 
-  #compare(name: string, trained: Logprobs, sampled: Logprobs): CanaryReport {
+  /** Verifies a policy once more, against what the worker said when it was first proved. */
+  async verifyAgain(name: string, signal?: AbortSignal): Promise<void> {
+    const proof = this.#proofs.get(name)
+    if (proof === undefined) throw wrongPolicy(name, 'it was never proved')
+    this.#compare(name, proof, await this.#sampler.tokenLogprobs(name, this.#canaries, signal))
+  }
+
+  /** Nobody will ask for this policy any more. */
+  forget(name: string): void {
+    this.#proofs.delete(name)
+  }
+
+  #compare(name: string, { trained, before }: Proof, sampled: Logprobs): CanaryReport {
     const { agree, noise } = this.#tolerance
     const difference = meanDifference(sampled, trained)
-    const before = this.#previous
     const moved = before === null ? 0 : meanDifference(trained, before.trained)
     // Negated so that NaN fails.
     if (!(difference <= agree)) {
@@ -104,7 +131,7 @@ const visible = 1e-3
  */
 const isStale = (
   sampled: Logprobs,
-  before: { readonly trained: Logprobs; readonly sampled: Logprobs },
+  before: Seen,
   { difference, moved, noise }: CanaryReport & { readonly noise: number },
 ): boolean =>
   (moved > noise && !(difference < meanDifference(sampled, before.trained))) ||

@@ -51,6 +51,7 @@ export class Publisher {
   constructor(options: PublisherOptions) {
     this.#options = options
     this.#canary = new CanaryCheck(options.canaries, options.sampler, options.learner, options.dtype)
+    options.sampler.onReload?.((name, signal) => this.#proveAgain(name, signal))
   }
 
   /** Proves that the sampler's base model is the worker's. The policy of version 0. */
@@ -97,6 +98,15 @@ export class Publisher {
     return verified.value
   }
 
+  /** A restarted server may have found other weights under the old path, or have another base: the same proof as at first. */
+  async #proveAgain(name: string, signal: AbortSignal | undefined): Promise<void> {
+    await this.#requireListed(name, signal)
+    await this.#canary.verifyAgain(name, signal)
+    this.#options.onWarning(
+      `the sampler had forgotten ${name}, as after a restart: it was loaded again and proved again`,
+    )
+  }
+
   /** Keeps the newest version's directory for good: a checkpoint was made of it. */
   keepNewest(): void {
     const newest = this.#delivered.at(-1)
@@ -125,6 +135,7 @@ export class Publisher {
     const { sampler, learner, onWarning } = this.#options
     const leaving = this.#delivered.at(-keptLoaded - 1)
     if (leaving === undefined) return
+    this.#canary.forget(leaving.policy.name)
     await sampler.unload(leaving.policy.name, signal).catch((error: unknown) => {
       if (!(error instanceof PipelineError)) throw error
       onWarning(`could not unload ${leaving.policy.name}: ${error.message}`)

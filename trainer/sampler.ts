@@ -19,6 +19,9 @@ export interface SampleRequest {
   readonly seed: number
 }
 
+/** Proves an adapter that was loaded again: rejects when it is not what it was. */
+export type ReloadCheck = (policy: string, signal: AbortSignal | undefined) => Promise<void>
+
 /** Whoever turns prompts into completions, by named policy version. May be another machine. */
 export interface Sampler {
   /** Name of the base model: policy version 0. */
@@ -35,4 +38,10 @@ export interface Sampler {
   load(policy: string, adapter: AdapterRef, signal?: AbortSignal): Promise<void>
   /** Forgets an adapter. A name that is not there is no error. */
   unload(policy: string, signal?: AbortSignal): Promise<void>
+  /**
+   * Names who proves an adapter that had to be loaded again because its server was restarted: nothing that was sampled from
+   * it is given out before the check resolves. Sampling fails where it rejects. A sampler that never loads by itself has no
+   * use for it.
+   */
+  onReload?(check: ReloadCheck): void
 }

@@ -3,7 +3,7 @@ import { PipelineError } from '../data/errors.ts'
 import { FinishReason, type Completion } from '../data/records/rollout.ts'
 import { withRetry } from './backoff.ts'
 import { exchange, isRetryableStatus, isTransient, readError, succeeded, type HttpReply } from './http.ts'
-import type { AdapterRef, SampleRequest, Sampler } from './sampler.ts'
+import type { AdapterRef, ReloadCheck, SampleRequest, Sampler } from './sampler.ts'
 
 export interface VllmSamplerOptions {
   /** Address of the server, without /v1. */
@@ -34,7 +34,7 @@ const TokenScores = z.array(z.record(z.string(), z.object({ logprob: z.number() 
 const PromptLogprobs = z.object({ choices: z.array(z.object({ index: z.int(), prompt_logprobs: TokenScores })) })
 
 /** Every field that a model repository's own generation settings could otherwise fill in. */
-const untruncated = {
+export const untruncated = {
   top_p: 1,
   top_k: 0,
   min_p: 0,
@@ -84,6 +84,9 @@ export class VllmSampler implements Sampler {
   readonly #options: VllmSamplerOptions
   /** Adapters that this client loaded, to load them again after the server was restarted. */
   readonly #loaded = new Map<string, AdapterRef>()
+  /** Adapters that are being loaded again and proved, each once however many requests have missed it. */
+  readonly #reloading = new Map<string, Promise<void>>()
+  #checkReloaded: ReloadCheck | undefined
 
   constructor(options: VllmSamplerOptions) {
     this.#options = options
@@ -113,7 +116,7 @@ export class VllmSampler implements Sampler {
       skip_special_tokens: false,
       stream: false,
     }
-    const { choices } = this.#read(Completions, await this.#complete(request.policy, body, what, signal), what)
+    const { choices } = this.#read(Completions, await this.#sampleFrom(request.policy, body, what, signal), what)
     const completions = choices.map(toCompletion).toSorted((a, b) => a.index - b.index)
     if (completions.length !== request.count || completions.some(({ index }, i) => index !== i)) {
       throw new PipelineError(
@@ -140,7 +143,7 @@ export class VllmSampler implements Sampler {
       prompt_logprobs: 0,
       stream: false,
     }
-    const { choices } = this.#read(PromptLogprobs, await this.#complete(policy, body, what, signal), what)
+    const { choices } = this.#read(PromptLogprobs, await this.#post('/v1/completions', body, what, signal), what)
     const inOrder = choices.toSorted((a, b) => a.index - b.index)
     return sequences.map((tokenIds, i) => readScores(tokenIds, inOrder[i]?.prompt_logprobs ?? [], what))
   }
@@ -164,6 +167,7 @@ export class VllmSampler implements Sampler {
 
   async unload(policy: string, signal?: AbortSignal): Promise<void> {
     this.#loaded.delete(policy)
+    this.#reloading.delete(policy)
     try {
       await this.#post('/v1/unload_lora_adapter', { lora_name: policy }, `unloading adapter ${policy}`, signal)
     } catch (error) {
@@ -176,16 +180,35 @@ export class VllmSampler implements Sampler {
     return this.#read(Models, reply, 'listing models').data
   }
 
-  /** POST /v1/completions; when a restarted server has forgotten an adapter, loads it again and asks once more. */
-  async #complete(policy: string, body: unknown, what: string, signal: AbortSignal | undefined): Promise<HttpReply> {
+  onReload(check: ReloadCheck): void {
+    this.#checkReloaded = check
+  }
+
+  /** When a restarted server has forgotten an adapter: loads it again, has it proved, and asks once more. */
+  async #sampleFrom(policy: string, body: unknown, what: string, signal: AbortSignal | undefined): Promise<HttpReply> {
     try {
-      return await this.#post('/v1/completions', body, what, signal)
+      const reply = await this.#post('/v1/completions', body, what, signal)
+      // Another request may have brought the adapter back meanwhile: then this answer came from what is not proved yet.
+      await this.#reloading.get(policy)
+      return reply
     } catch (error) {
       const adapter = this.#loaded.get(policy)
       if (!(error instanceof MissingPolicy) || adapter === undefined) throw error
-      await this.load(policy, adapter, signal)
+      await this.#reloadOnce(policy, adapter, signal)
       return await this.#post('/v1/completions', body, what, signal)
     }
+  }
+
+  #reloadOnce(policy: string, adapter: AdapterRef, signal: AbortSignal | undefined): Promise<void> {
+    const before = this.#reloading.get(policy)
+    if (before !== undefined) return before
+    const reloading = this.load(policy, adapter, signal)
+      .then(() => this.#checkReloaded?.(policy, signal))
+      // One that failed stays: who asks later must not sample from what could not be proved.
+      .then(() => void this.#reloading.delete(policy))
+    reloading.catch(() => undefined)
+    this.#reloading.set(policy, reloading)
+    return reloading
   }
 
   #post(route: string, body: unknown, what: string, signal: AbortSignal | undefined): Promise<HttpReply> {

@@ -51,6 +51,14 @@ const remedies: Readonly<Record<string, string>> = {
   Conflict: 'Another run holds this worker, or the name is taken: start a fresh worker.',
 }
 
+interface Call<T> {
+  readonly method: 'GET' | 'POST'
+  readonly route: string
+  readonly body: unknown
+  readonly schema: z.ZodType<T>
+  readonly signal: AbortSignal | undefined
+}
+
 /** Prompts sent in one /tokenize call. */
 const tokenizeChunk = 128
 
@@ -66,11 +74,11 @@ export class WorkerClient implements Learner {
   }
 
   info(signal?: AbortSignal): Promise<LearnerInfo> {
-    return this.#call('GET', '/info', undefined, Info, signal)
+    return this.#get('/info', Info, signal)
   }
 
   async open(session: SessionRequest, signal?: AbortSignal): Promise<void> {
-    const opened = await this.#call('POST', '/session', session, Session, signal)
+    const opened = await this.#post('/session', session, Session, signal)
     if (opened.version !== 0) {
       throw new PipelineError('worker', `the worker is already at version ${opened.version} of run ${opened.runId}`, {
         remedy: 'Resume the run instead of starting it again, or start a fresh worker.',
@@ -85,7 +93,7 @@ export class WorkerClient implements Learner {
     const ids: number[][] = []
     for (let start = 0; start < prompts.length; start += tokenizeChunk) {
       const chunk = prompts.slice(start, start + tokenizeChunk)
-      const reply = await this.#call('POST', '/tokenize', { prompts: chunk }, Tokenized, signal)
+      const reply = await this.#post('/tokenize', { prompts: chunk }, Tokenized, signal)
       for (const [i, { id }] of chunk.entries()) {
         const answer = reply.prompts[i]
         if (answer?.id !== id)
@@ -100,7 +108,7 @@ export class WorkerClient implements Learner {
   }
 
   async update(batch: UpdateBatch, signal?: AbortSignal): Promise<UpdateResult> {
-    const result = await this.#call('POST', '/update', batch, UpdateResult, signal)
+    const result = await this.#post('/update', batch, UpdateResult, signal)
     if (result.runId !== batch.runId || result.step !== batch.step || result.fromVersion !== batch.fromVersion) {
       throw new PipelineError(
         'worker',
@@ -115,7 +123,7 @@ export class WorkerClient implements Learner {
     items: readonly LogprobItem[],
     signal?: AbortSignal,
   ): Promise<number[][]> {
-    const reply = await this.#call('POST', '/logprobs', { version, items }, Logprobs, signal)
+    const reply = await this.#post('/logprobs', { version, items }, Logprobs, signal)
     const short =
       reply.items.length !== items.length ||
       reply.items.some((item, i) => item.logprobs.length !== items[i]?.tokenIds.length)
@@ -126,7 +134,7 @@ export class WorkerClient implements Learner {
 
   async saveAdapter(name: string, signal?: AbortSignal): Promise<AdapterRef> {
     const path = join(this.#options.adaptersDir, name)
-    const saved = await this.#call('POST', '/adapters', { path }, Adapter, signal)
+    const saved = await this.#post('/adapters', { path }, Adapter, signal)
     return { version: saved.version, location: saved.path, sha256: saved.sha256, bytes: saved.bytes }
   }
 
@@ -135,33 +143,26 @@ export class WorkerClient implements Learner {
   }
 
   async saveState(location: string, signal?: AbortSignal): Promise<void> {
-    await this.#call('POST', '/state/save', { path: join(this.#options.statesDir, location) }, Saved, signal)
+    await this.#post('/state/save', { path: join(this.#options.statesDir, location) }, Saved, signal)
   }
 
   loadState(location: string, signal?: AbortSignal): Promise<{ runId: string; version: number }> {
-    return this.#call('POST', '/state/load', { path: join(this.#options.statesDir, location) }, State, signal)
+    return this.#post('/state/load', { path: join(this.#options.statesDir, location) }, State, signal)
   }
 
-  #call<T>(
-    method: 'GET' | 'POST',
-    route: string,
-    body: unknown,
-    schema: z.ZodType<T>,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
-    return withRetry(() => this.#once(method, route, body, schema, signal), {
-      tries: onceOnly.has(route) ? 1 : 3,
-      signal,
-    })
+  #get<T>(route: string, schema: z.ZodType<T>, signal: AbortSignal | undefined): Promise<T> {
+    return this.#call({ method: 'GET', route, body: undefined, schema, signal })
   }
 
-  async #once<T>(
-    method: 'GET' | 'POST',
-    route: string,
-    body: unknown,
-    schema: z.ZodType<T>,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
+  #post<T>(route: string, body: unknown, schema: z.ZodType<T>, signal: AbortSignal | undefined): Promise<T> {
+    return this.#call({ method: 'POST', route, body, schema, signal })
+  }
+
+  #call<T>(call: Call<T>): Promise<T> {
+    return withRetry(() => this.#once(call), { tries: onceOnly.has(call.route) ? 1 : 3, signal: call.signal })
+  }
+
+  async #once<T>({ method, route, body, schema, signal }: Call<T>): Promise<T> {
     const { url, token, requestTimeoutMs, gone } = this.#options
     const signals = [gone, signal].filter((one) => one !== undefined)
     const either = signals.length === 0 ? undefined : AbortSignal.any(signals)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { ask, choicesOf, idsOf, logprobsOf, prompt, score, worst } from './ask.ts'
+import { ask, askUnderWay, choicesOf, idsOf, logprobsOf, prompt, score, worst } from './ask.ts'
 import { errorOf, type Completions, type Reply } from './http-client.ts'
 import type { SamplerTarget } from './target.ts'
 
@@ -124,23 +124,16 @@ export const adapterContract = (target: () => SamplerTarget): void => {
     expect((await target().http.get('/health')).status).toBe(200)
   })
 
-  /** The answer to a request that an unload met, whichever of the two the server took first. */
-  const unloadDuring = async (name: string): Promise<Reply> => {
-    await load(name, 'adapter-1')
-    const running = ask(target(), { model: name, max_tokens: 100, ignore_eos: true })
-    // While this is answered, the request usually has been taken.
-    await cards()
-    await unload(name)
-    return await running
-  }
-
   test('unloading lets a request under way finish', async () => {
     await load('contract-1', 'adapter-1')
-    const expected = await idsOf(target(), { model: 'contract-1', max_tokens: 100, ignore_eos: true })
-    let reply = await unloadDuring('contract-race-0')
-    for (let i = 1; reply.status === 404 && i < 20; i++) reply = await unloadDuring(`contract-race-${i}`)
-    expect(reply.status).toBe(200)
-    const { choices } = JSON.parse(reply.text) as Completions
+    const long = { model: 'contract-1', max_tokens: 100, ignore_eos: true }
+    const expected = await idsOf(target(), long)
+    const { reply } = await askUnderWay(target(), long)
+    await unload('contract-1')
+    const { status, text } = await reply
+    expect(status).toBe(200)
+    const { choices } = JSON.parse(text) as Completions
     expect(choices.map((choice) => choice.token_ids)).toEqual(expected)
+    expect((await ask(target(), { model: 'contract-1' })).status).toBe(404)
   })
 }

@@ -1,30 +1,42 @@
 import { expect } from 'vitest'
+import { untruncated } from '../../trainer/vllm-sampler.ts'
 import type { Choice, Completions, Reply } from './http-client.ts'
 import type { SamplerTarget } from './target.ts'
 
 export const prompt = [10, 20, 30, 40]
 
+/** Body of POST /v1/completions with the trainer's usual fields. */
+const question = (model: string, fields: Record<string, unknown>) => ({
+  model,
+  prompt,
+  n: 1,
+  max_tokens: 8,
+  temperature: 1,
+  ...untruncated,
+  seed: 7,
+  logprobs: 0,
+  return_token_ids: true,
+  skip_special_tokens: false,
+  stream: false,
+  ...fields,
+})
+
 /** POST /v1/completions with the trainer's usual fields. */
 export const ask = async ({ http, model }: SamplerTarget, fields: Record<string, unknown> = {}): Promise<Reply> =>
-  await http.post('/v1/completions', {
-    model,
-    prompt,
-    n: 1,
-    max_tokens: 8,
-    temperature: 1,
-    top_p: 1,
-    top_k: 0,
-    min_p: 0,
-    repetition_penalty: 1,
-    presence_penalty: 0,
-    frequency_penalty: 0,
-    seed: 7,
-    logprobs: 0,
-    return_token_ids: true,
-    skip_special_tokens: false,
-    stream: false,
-    ...fields,
-  })
+  await http.post('/v1/completions', question(model, fields))
+
+/**
+ * Asks, and comes back when the server is at work on it: a second request that was sent after the first one had left has
+ * been answered, and servers take requests up in the order in which they come.
+ */
+export const askUnderWay = async (
+  target: SamplerTarget,
+  fields: Record<string, unknown>,
+): Promise<{ readonly reply: Promise<Reply> }> => {
+  const first = await target.http.postSent('/v1/completions', question(target.model, fields))
+  await ask(target, { ...fields, max_tokens: 1 })
+  return first
+}
 
 /** The whole answer of a request that must succeed. */
 export const complete = async (target: SamplerTarget, fields: Record<string, unknown> = {}): Promise<Completions> => {

@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
+
 /** What the contract looks at in an answer. */
 export interface Reply {
   readonly status: number
@@ -56,6 +60,32 @@ export class HttpClient {
       headers: all,
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
+  }
+
+  /** POST whose whole request has left for the server when this resolves; the answer is waited for apart. */
+  async postSent(path: string, body: unknown): Promise<{ readonly reply: Promise<Reply> }> {
+    const headers = { 'content-type': 'application/json', ...this.#headers }
+    const outgoing = httpRequest(`${this.#url}${path}`, { method: 'POST', headers, agent: false })
+    const reply = new Promise<Reply>((resolve, reject) => {
+      outgoing.on('error', reject)
+      outgoing.on('response', (incoming) => {
+        readText(incoming).then(
+          (answer) =>
+            resolve({
+              status: incoming.statusCode ?? 0,
+              contentType: incoming.headers['content-type'] ?? null,
+              text: answer,
+            }),
+          reject,
+        )
+      })
+    })
+    // Reported where the answer is waited for.
+    reply.catch(() => undefined)
+    const sent = once(outgoing, 'finish')
+    outgoing.end(JSON.stringify(body))
+    await sent
+    return { reply }
   }
 
   async #send(path: string, init: RequestInit): Promise<Reply> {

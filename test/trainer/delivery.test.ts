@@ -1,8 +1,9 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { UpdateBatch } from '../../data/records/update.ts'
 import { sessionRequest } from '../../trainer/attempt.ts'
+import { exchange } from '../../trainer/http.ts'
 import { lossConfig } from '../../trainer/pack.ts'
 import { Publisher } from '../../trainer/publish.ts'
 import type { Learner } from '../../trainer/learner.ts'
@@ -66,6 +67,20 @@ describe.skipIf(noPython)('delivering adapters from a real worker', () => {
     expect(await learner.update(batch)).toEqual(result)
     version = result.version
     return version
+  }
+
+  /** What a restart does to a server's adapters: they are gone, and no client was told. */
+  const forget = async (name: string): Promise<void> => {
+    const { url, token } = worker ?? { url: '', token: '' }
+    const body = { lora_name: name }
+    const reply = await exchange({
+      method: 'POST',
+      url: `${url}/v1/unload_lora_adapter`,
+      body,
+      token,
+      timeoutMs: 60_000,
+    })
+    expect(reply.status).toBe(200)
   }
 
   beforeAll(async () => {
@@ -142,6 +157,30 @@ describe.skipIf(noPython)('delivering adapters from a real worker', () => {
       tokenLogprobs: async (_, sequences) => sequences.map((ids) => ids.slice(1).map(() => -1)),
     })
     await expect(publisher({ sampler: other }).openBase()).rejects.toThrow(/does not serve base as it was trained/)
+  }, 120_000)
+
+  it('proves an adapter again that a restarted server had to load again, and refuses other weights', async () => {
+    const warnings: string[] = []
+    const own = new Publisher({
+      ...{ learner, sampler, runId: run.id, attempt: 9, canaries, dtype: 'float32' },
+      onWarning: (message) => warnings.push(message),
+    })
+    const older = await own.publish(version)
+    const { policy, directory } = await own.publish(await update())
+    const request = { policy: policy.name, promptTokenIds: [10, 11], count: 2, maxTokens: 4, temperature: 1, seed: 256 }
+    const before = await sampler.sample(request)
+
+    await forget(policy.name)
+    expect(await sampler.sample(request)).toEqual(before)
+    expect(warnings).toEqual([expect.stringContaining(`forgotten ${policy.name}`)])
+
+    const weights = (name: string): string => join(run.adapters, name, 'adapter_model.safetensors')
+    copyFileSync(weights(older.directory), weights(directory))
+    await forget(policy.name)
+    await expect(sampler.sample(request)).rejects.toMatchObject({
+      boundary: 'sampler',
+      message: expect.stringContaining(`does not serve ${policy.name} as it was trained`) as string,
+    })
   }, 120_000)
 
   it('ends all calls in flight with the last log lines when the worker dies', async () => {

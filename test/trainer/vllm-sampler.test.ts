@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { PipelineError } from '../../data/errors.ts'
 import { VllmSampler } from '../../trainer/vllm-sampler.ts'
 import { fakeServer, type Answer, type RecordedCall } from '../support/fake-server.ts'
 
@@ -142,6 +143,45 @@ describe('the vLLM sampler client', () => {
       'load_lora_adapter',
       'completions',
     ])
+  })
+
+  /** A server that has forgotten `p1` until it is loaded again. */
+  const restarted = async () => {
+    let loaded = true
+    const { sampler, calls } = await start(({ route }) => {
+      if (route === 'POST /v1/load_lora_adapter') {
+        loaded = true
+        return { text: "Success: LoRA adapter 'p1' added successfully." }
+      }
+      return loaded ? { json: { choices: [choice(0), choice(1)] } } : missing('p1')
+    })
+    await sampler.load('p1', adapter)
+    loaded = false
+    const routes = (): (string | undefined)[] => calls.map(({ route }) => route.split('/').at(-1))
+    return { sampler, routes }
+  }
+
+  it('has an adapter that was loaded again proved before it gives out anything sampled from it', async () => {
+    const { sampler, routes } = await restarted()
+    const order: string[] = []
+    sampler.onReload(async (policy) => {
+      order.push(`check ${policy} after ${routes().at(-1)}`)
+    })
+    const results = await Promise.all([1, 2, 3, 4].map((seed) => sampler.sample({ ...request, policy: 'p1', seed })))
+    expect(results.map((completions) => completions.length)).toEqual([2, 2, 2, 2])
+    expect(order).toHaveLength(1)
+    expect(order[0]).toMatch(/^check p1 after (load_lora_adapter|completions)$/)
+    expect(routes().filter((route) => route === 'load_lora_adapter')).toHaveLength(2)
+  })
+
+  it('samples nothing more from an adapter that could not be proved', async () => {
+    const { sampler } = await restarted()
+    sampler.onReload(() => Promise.reject(new PipelineError('sampler', 'other weights')))
+    const results = await Promise.allSettled(
+      [1, 2, 3].map((seed) => sampler.sample({ ...request, policy: 'p1', seed })),
+    )
+    results.push(...(await Promise.allSettled([sampler.sample({ ...request, policy: 'p1' })])))
+    for (const result of results) expect(result).toMatchObject({ reason: { message: 'other weights' } })
   })
 
   it('does not invent an adapter that it never loaded', async () => {
