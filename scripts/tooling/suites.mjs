@@ -40,6 +40,15 @@ export function countJunit(xml) {
 }
 
 /**
+ * Set-up has just run: a test that lacks what it made must fail, where by hand it would be skipped.
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function testEnvironment(env) {
+  return { ...env, DRIFT_GRPO_REQUIRE: '1' }
+}
+
+/**
  * Runs one test runner. Whatever goes wrong counts: no report, or a failing exit code without a failed test, is one failure.
  * @param {{command: string, args: (report: string) => string[], cwd: string, count: (report: string) => Counts}} suite
  * @returns {Counts}
@@ -48,7 +57,11 @@ function run({ command, args, cwd, count }) {
   const folder = mkdtempSync(join(tmpdir(), 'drift-grpo-tests-'))
   const report = join(folder, 'report')
   try {
-    const { status } = spawnSync(command, args(report), { cwd, stdio: ['ignore', 1, 2] })
+    const { status } = spawnSync(command, args(report), {
+      cwd,
+      stdio: ['ignore', 1, 2],
+      env: testEnvironment(process.env),
+    })
     if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 }
     const counts = count(readFileSync(report, 'utf8'))
     return { ...counts, failed: status === 0 ? counts.failed : Math.max(1, counts.failed) }

@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, vi } from 'vitest'
+import { mayLack } from '../support/require.ts'
 import { python, startWorker, type RunningWorker } from './embedded-worker.ts'
 import { HttpClient } from './http-client.ts'
 import { samplerContract } from './sampler.contract.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-describe.skipIf(!existsSync(python))('contract of the embedded sampler', () => {
+describe.skipIf(mayLack([python]))('contract of the embedded sampler', () => {
   let worker: RunningWorker | undefined
   beforeAll(async () => {
     worker = await startWorker()

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { packageRoot } from '../../data/package-root.ts'
+import { mayLack } from '../support/require.ts'
 import { runProgram, startProgram, type Started } from '../support/run-program.ts'
 
 const base = join(packageRoot(), 'data', 'tiny-base')
-const isReady = existsSync(join(base, 'config.json')) && existsSync(join(packageRoot(), '.venv', 'bin', 'python'))
+const notReady = mayLack([join(base, 'config.json'), join(packageRoot(), '.venv', 'bin', 'python')])
 
 // Each test starts a worker, and loading one takes minutes on a machine that is busy with other things.
 vi.setConfig({ testTimeout: 600_000 })
@@ -34,7 +35,7 @@ const workers = (): number[] =>
 
 const start = (...args: string[]): Started => startProgram('scripts/train.ts', args, { cwd })
 
-describe.skipIf(!isReady || process.platform !== 'linux')(
+describe.skipIf(notReady || process.platform !== 'linux')(
   'a training in a terminal (skipped without .venv and data/tiny-base)',
   () => {
     it('that is interrupted finishes its step, saves, says how to go on, and leaves no process', async () => {

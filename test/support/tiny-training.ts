@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageRoot } from '../../data/package-root.ts'
@@ -10,10 +10,11 @@ import type { Judge } from '../../judge/judge.ts'
 import { RewardsConfig } from '../../rewards/config.ts'
 import { TrainerConfig } from '../../trainer/config.ts'
 import type { TrainingOptions } from '../../trainer/train.ts'
+import { mayLack } from './require.ts'
 
 /** The interpreter that set-up made; tests that need the real worker cannot run without it. */
 export const python = join(packageRoot(), '.venv/bin/python')
-export const noPython = !existsSync(python)
+export const noPython = mayLack([python])
 
 const temporary: string[] = []
 process.once('exit', () => {
