@@ -87,12 +87,15 @@ export const SamplingSection = z
   .prefault({})
 export type SamplingSection = z.infer<typeof SamplingSection>
 
+/** The loop stops when a worker reports a clipped ratio all the same. */
+const neverClips = 'Without effect as long as each batch makes one update: the ratio is then exactly 1.'
+
 /** Advantage and loss. */
 export const GrpoSection = z
   .strictObject({
     beta: z.number().min(0).default(0.04).describe('Weight of the KL to the base model.'),
-    clipLow: z.number().positive().lt(1).default(0.2).describe('The ratio is clipped below 1 - clipLow.'),
-    clipHigh: z.number().positive().default(0.2).describe('The ratio is clipped above 1 + clipHigh.'),
+    clipLow: z.number().positive().lt(1).default(0.2).describe(`The ratio is clipped below 1 - clipLow. ${neverClips}`),
+    clipHigh: z.number().positive().default(0.2).describe(`The ratio is clipped above 1 + clipHigh. ${neverClips}`),
     kl: z.enum(['k3', 'k2', 'ratio_k3']).default('k3').describe('KL estimator.'),
     normalization: z
       .enum(['sequence_mean', 'token_mean', 'fixed_length'])
@@ -208,7 +211,7 @@ export type SpawnedWorker = Extract<WorkerSection, { kind: 'spawn' }>
 export const EvaluationSection = z
   .strictObject({
     prompts: z.int().min(1).default(100).describe('Held-out prompts.'),
-    samples: z.int().min(1).default(4).describe('Completions of each prompt, from each of the two models.'),
+    samples: z.int().min(1).max(256).default(4).describe('Completions of each prompt, from each of the two models.'),
     atEnd: z.boolean().default(true).describe('Compare when training has finished.'),
     every: z
       .int()
@@ -217,7 +220,7 @@ export const EvaluationSection = z
       .default(null)
       .describe('Also compare after so many steps, on fewer prompts, and keep the best checkpoint; null: never.'),
     everyPrompts: z.int().min(1).default(25).describe('Held-out prompts of those; always the same ones.'),
-    everySamples: z.int().min(1).default(2).describe('Completions of each of them.'),
+    everySamples: z.int().min(1).max(256).default(2).describe('Completions of each of them.'),
     bestBy: z
       .enum(bestMetrics)
       .default('exactly_right')

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { PipelineError } from '../data/errors.ts'
 import { packageRoot } from '../data/package-root.ts'
@@ -27,15 +27,43 @@ export interface ServiceOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** A directory from the working directory, else from the package; anything else is a hub name and is passed on. */
-export const resolveModel = (path: string, cwd: string): string => {
-  const found = [resolve(cwd, path), resolve(packageRoot(), path)].find((candidate) => existsSync(candidate))
-  if (found !== undefined) return found
-  if (/^[\w.-]+\/[\w.-]+$/.test(path) && !path.startsWith('.')) return path
-  throw new PipelineError('config', `model.path: there is no directory ${path}`, {
-    remedy: 'Give a directory with a Hugging Face causal LM, or a hub name such as owner/model.',
-  })
+/** Where a model is: in a directory here, or, as far as its name tells, on the Hugging Face hub. */
+export interface FoundModel {
+  readonly kind: 'directory' | 'hub'
+  readonly location: string
+  /** Directories that were looked for. */
+  readonly lookedIn: readonly string[]
 }
+
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** `owner/model`, where no directory `owner` makes a misspelt path likelier. */
+const isHubName = (path: string, roots: readonly string[]): boolean => {
+  const owner = /^([\w-][\w.-]*)\/[\w.-]+$/.exec(path)?.[1]
+  return owner !== undefined && !roots.some((root) => isDirectory(resolve(root, owner)))
+}
+
+/**
+ * A directory from the working directory, else from the package; else a name on the hub, which only the worker can look
+ * up. Throws a PipelineError of the config for what can be neither.
+ */
+export const findModel = (path: string, cwd: string): FoundModel => {
+  const roots = [cwd, packageRoot()]
+  const lookedIn = [...new Set(roots.map((root) => resolve(root, path)))]
+  const location = lookedIn.find(isDirectory)
+  if (location !== undefined) return { kind: 'directory', location, lookedIn }
+  if (isHubName(path, roots)) return { kind: 'hub', location: path, lookedIn }
+  throw new PipelineError(
+    'config',
+    `model.path: there is no directory ${path} (looked for ${lookedIn.join(' and ')})`,
+    {
+      remedy: 'Give a directory with a Hugging Face causal LM, or a hub name such as owner/model.',
+    },
+  )
+}
+
+/** What the worker is told to load: see findModel. */
+export const resolveModel = (path: string, cwd: string): string => findModel(path, cwd).location
 
 interface WorkerAddress {
   readonly url: string

@@ -9,7 +9,7 @@ import { Prompt } from '../../data/records/prompt.ts'
 import { createJudge } from '../../judge/create.ts'
 import { checkPoolSize } from '../../trainer/bind-pool.ts'
 import { renderEvaluation } from '../../trainer/evaluation-table.ts'
-import { resolveModel } from '../../trainer/services.ts'
+import { findModel, type FoundModel } from '../../trainer/services.ts'
 import { runTraining, type TrainingOutcome } from '../../trainer/train.ts'
 import { defineCommand, type CommandContext } from '../command.ts'
 import { gatherFacts } from '../plan/gather.ts'
@@ -72,6 +72,12 @@ const tellOutcome = (outcome: TrainingOutcome, json: boolean, { out }: CommandCo
   if (outcome.resumeWith !== null) out.progress(`continue with: train --resume ${outcome.directory}`)
 }
 
+/** A misspelt path may look like a hub name: what is done with it is said before the worker tries. */
+const tellModel = ({ kind, location, lookedIn }: FoundModel, { out }: CommandContext): void => {
+  if (kind === 'directory') return
+  out.progress(`model.path: no directory ${lookedIn.join(' or ')}: ${location} is taken for the name of a hub model`)
+}
+
 const onInterrupt = 'stopping when the current step is done and saved'
 
 export const trainCommand = defineCommand({
@@ -112,7 +118,7 @@ export const trainCommand = defineCommand({
     const job = await chooseJob(chosen, context)
     const { config } = job
     // The cheapest faults first: nobody should wait for a pool to hear that the model is not there.
-    if (config.worker.kind === 'spawn') resolveModel(config.model.path, cwd)
+    if (config.worker.kind === 'spawn') tellModel(findModel(config.model.path, cwd), context)
     if (!args['dry-run'])
       out.progress(`pool: ${config.pool.kind === 'file' ? config.pool.path : 'from the simulated world'}`)
     const pool = await openPool(config.pool, config.prompts.examples)

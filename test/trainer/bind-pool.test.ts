@@ -1,8 +1,10 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkPoolSize, tokenizePool } from '../../trainer/bind-pool.ts'
 import { chooseCanaries, meanDifference } from '../../trainer/canary.ts'
 import type { Learner } from '../../trainer/learner.ts'
-import { resolveModel } from '../../trainer/services.ts'
+import { findModel, resolveModel } from '../../trainer/services.ts'
 import { shortPool, temporaryDirectory, tinyConfig } from '../support/tiny-training.ts'
 
 /** A tokenizer that makes as many tokens as it is told, by the order of prompts. */
@@ -53,6 +55,18 @@ describe('model paths', () => {
     expect(resolveModel('ibm-granite/granite-3.3-2b-instruct', directory)).toBe('ibm-granite/granite-3.3-2b-instruct')
     expect(() => resolveModel('./missing', directory)).toThrow(/no directory \.\/missing/)
     expect(() => resolveModel('missing', directory)).toThrow(/model\.path/)
+  })
+
+  it('as a misspelt path below a directory that is there is no hub name; the error says where it was looked for', () => {
+    const directory = temporaryDirectory()
+    mkdirSync(join(directory, 'models', 'mine'), { recursive: true })
+    writeFileSync(join(directory, 'a-file'), '')
+    const looked = new RegExp(`no directory models/mime .*${join(directory, 'models', 'mime')}`)
+    expect(() => resolveModel('models/mime', directory)).toThrow(looked)
+    expect(() => resolveModel('data/tiny-bse', directory)).toThrow(/no directory data\/tiny-bse/)
+    expect(() => resolveModel('a-file', directory)).toThrow(/no directory a-file/)
+    expect(findModel('owner/model', directory)).toMatchObject({ kind: 'hub', location: 'owner/model' })
+    expect(findModel('owner/model', directory).lookedIn).toContain(join(directory, 'owner', 'model'))
   })
 })
 

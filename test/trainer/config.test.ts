@@ -38,6 +38,7 @@ describe('the trainer sections', () => {
       { grpo: { perComponent: true, scale: 'batch' } },
       'grpo.scale: must be group when perComponent is true: that option scales by itself',
     ],
+    [{ evaluation: { samples: 257 } }, 'evaluation.samples: Too big: expected number to be <=256'],
     [{ run: { id: '../x' } }, 'run.id: letters, digits, dot, underscore and hyphen only'],
   ])('name the key of %j', (config, expected) => {
     expect(issues(config)).toEqual([expected])
