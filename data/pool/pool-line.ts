@@ -85,9 +85,12 @@ const schemaFault = (error: z.ZodError, value: unknown, where: string): Pipeline
   return fault(where, path.map(String).join('.'), what, 'Correct the line, or remove it.')
 }
 
+/** Made once: every schema compiles itself when it is first used. */
+const Draft = Prompt.omit({ id: true }).loose()
+
 /** Ids are derived, so that equal prompts are one prompt; a given one must be right. */
 const withId = (value: Fields, where: string): Prompt => {
-  const draft = Prompt.omit({ id: true }).loose().safeParse(value)
+  const draft = Draft.safeParse(value)
   if (!draft.success) throw schemaFault(draft.error, value, where)
   const { node, messages, templateVersion } = draft.data
   if (messages[0]?.role !== 'system' || messages[1]?.role !== 'user')

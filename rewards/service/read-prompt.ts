@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import { PipelineError } from '../../data/errors.ts'
 import { parsePoolPrompt } from '../../data/pool/pool-line.ts'
 import type { Message, Prompt } from '../../data/records/prompt.ts'
+import { isDeeperThan, maxDepth } from './depth.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -26,7 +28,7 @@ const lookUp = (id: unknown, find: FindPrompt): PromptReading => {
   return { problem: `no prompt of the opened pool has the id ${JSON.stringify(id)?.slice(0, 80)}` }
 }
 
-const readInline = (fields: Fields): PromptReading => {
+const parseInline = (fields: Fields): PromptReading => {
   const draft = { ...fields, facts: withoutNulls(fields['facts']), target: withoutNulls(fields['target']) }
   try {
     return { prompt: parsePoolPrompt(draft, 'prompt') }
@@ -36,35 +38,68 @@ const readInline = (fields: Fields): PromptReading => {
   }
 }
 
-/** Reads a prompt as `/v1/score` takes it: an object with `facts`, or one with only the id of a prompt of the pool. */
-export const readPrompt = (value: unknown, find: FindPrompt): PromptReading => {
-  if (!isFields(value)) return { problem: 'must be an object with node, messages and facts, or with an id' }
-  return 'facts' in value ? readInline(value) : lookUp(value['id'], find)
-}
-
 const poolId = /^[0-9a-f]{16}$/
 
+/** Text inside a body has not been looked at yet: it may be no JSON, or too deep. */
 const parseLabel = (label: string): unknown => {
   try {
-    return JSON.parse(label) as unknown
+    const value: unknown = JSON.parse(label)
+    return isDeeperThan(value, maxDepth) ? undefined : value
   } catch {
     return undefined
   }
 }
 
+/** Reads what requests send as a prompt. */
+export interface PromptReader {
+  /** A prompt as `/v1/score` takes it: an object with `facts`, or one with only the id of a prompt of the pool. */
+  readonly readPrompt: (value: unknown) => PromptReading
+  /**
+   * A prompt from the label of a trainer's sample: the id of a prompt of the pool; or an object, or the JSON text of
+   * one, as `/v1/score` takes it. An object without `messages` gets those that the trainer sends beside the label.
+   */
+  readonly readLabel: (label: unknown, messages: () => readonly Message[]) => PromptReading
+}
+
+/** Characters of prompts that are remembered: some ten thousand prompts of usual length. */
+const remembered = 2 ** 25
+
 /**
- * Reads a prompt from the label of a trainer's sample: the id of a prompt of the pool; or an object, or the JSON text of
- * one, as `/v1/score` takes it. An object without `messages` gets those that the trainer sends beside the label.
+ * Makes a reader over the prompts of a pool. Checking a prompt costs ten times as much as scoring a completion of it,
+ * and every prompt comes as often as it has completions: the ones that were fine are remembered by their JSON text.
  */
-export const readLabel = (label: unknown, messages: () => readonly Message[], find: FindPrompt): PromptReading => {
-  if (typeof label === 'string' && poolId.test(label)) return lookUp(label, find)
-  const value = typeof label === 'string' ? parseLabel(label) : label
-  if (!isFields(value)) {
-    return { problem: 'must be the id of a prompt, or an object (or its JSON text) with node and facts' }
+export const createPromptReader = (find: FindPrompt): PromptReader => {
+  const known = new LRUCache<string, { readonly prompt: Prompt }>({
+    maxSize: remembered,
+    sizeCalculation: (_, text) => Math.max(1, text.length),
+  })
+
+  const readInline = (fields: Fields): PromptReading => {
+    const text = JSON.stringify(fields)
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const reading = parseInline(fields)
+    if ('prompt' in reading) known.set(text, reading)
+    return reading
   }
-  if (!('facts' in value) || Array.isArray(value['messages'])) return readPrompt(value, find)
-  // The id belongs to other messages than the trainer's rendering of them.
-  return readInline({ ...value, id: null, messages: messages() })
+
+  const readPrompt = (value: unknown): PromptReading => {
+    if (!isFields(value)) return { problem: 'must be an object with node, messages and facts, or with an id' }
+    return 'facts' in value ? readInline(value) : lookUp(value['id'], find)
+  }
+
+  const readLabel: PromptReader['readLabel'] = (label, messages) => {
+    if (typeof label === 'string' && poolId.test(label)) return lookUp(label, find)
+    const value = typeof label === 'string' ? parseLabel(label) : label
+    if (!isFields(value)) {
+      return { problem: 'must be the id of a prompt, or an object (or its JSON text) with node and facts' }
+    }
+    if (!('facts' in value) || Array.isArray(value['messages'])) return readPrompt(value)
+    // The id belongs to other messages than the trainer's rendering of them.
+    return readInline({ ...value, id: null, messages: messages() })
+  }
+
+  return { readPrompt, readLabel }
 }
 
 const textOf = (content: unknown): string => {

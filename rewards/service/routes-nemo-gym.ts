@@ -4,7 +4,7 @@ import { ServiceError } from './errors.ts'
 import { aggregate, VerifyResponses } from './gym-metrics.ts'
 import { rawMembers } from './raw-members.ts'
 import { check, readJson } from './read-body.ts'
-import { messagesOf, readLabel } from './read-prompt.ts'
+import { messagesOf } from './read-prompt.ts'
 import type { ScoredItem } from './score-items.ts'
 import type { Service } from './service.ts'
 import { contributions } from './trainer-reply.ts'
@@ -87,10 +87,8 @@ export const gymRoutes = (service: Service): Hono =>
     .post('/verify', async (c) => {
       const { text, value } = await readJson(c)
       const row = check(VerifyRequest, value)
-      const reading = readLabel(
-        row.label ?? row.verifier_metadata,
-        () => messagesOf(row.responses_create_params.input),
-        service.findPrompt,
+      const reading = service.prompts.readLabel(row.label ?? row.verifier_metadata, () =>
+        messagesOf(row.responses_create_params.input),
       )
       const item = await service.score(reading, service.cutStopTokens(textOf(row.response)), 'label')
       if (item.unscored?.component === 'label') throw new ServiceError('invalid_body', `label: ${item.unscored.reason}`)

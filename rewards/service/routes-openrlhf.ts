@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { check, readJson } from './read-body.ts'
-import { messagesOf, readLabel } from './read-prompt.ts'
+import { messagesOf } from './read-prompt.ts'
 import { inTurns, type ScoredItem } from './score-items.ts'
 import type { Service } from './service.ts'
 import { contributions, readSubstitute, rewardOf, share } from './trainer-reply.ts'
@@ -47,7 +47,7 @@ const scoreSample = async (service: Service, sample: Sample): Promise<ScoredItem
   if (answer === undefined) {
     return service.score({ problem: 'does not hold its prompt: the prompt was cut to fit the context' }, '', 'query')
   }
-  const reading = readLabel(sample.label, () => messagesOf(sample.prompt), service.findPrompt)
+  const reading = service.prompts.readLabel(sample.label, () => messagesOf(sample.prompt))
   return service.score(reading, service.cutStopTokens(answer), 'label')
 }
 

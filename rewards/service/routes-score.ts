@@ -2,7 +2,6 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { rewardRegistry } from '../registry.generated.ts'
 import { check, readJson } from './read-body.ts'
-import { readPrompt } from './read-prompt.ts'
 import { inTurns } from './score-items.ts'
 import type { Service } from './service.ts'
 import { ComponentsReply, mostItems, type ScoreReply, type ScoreResult } from './wire.ts'
@@ -31,7 +30,7 @@ const readItem = (value: unknown): Item => {
 const scoreItem = async (service: Service, value: unknown): Promise<ScoreResult> => {
   const item = readItem(value)
   if ('problem' in item) return { id: item.id, ...(await service.score(item, '', item.field)) }
-  const reading = readPrompt(item.prompt, service.findPrompt)
+  const reading = service.prompts.readPrompt(item.prompt)
   return { id: item.id, ...(await service.score(reading, item.completion, 'prompt')) }
 }
 

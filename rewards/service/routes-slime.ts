@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { check, readJson } from './read-body.ts'
-import { messagesOf, readLabel } from './read-prompt.ts'
+import { messagesOf } from './read-prompt.ts'
 import type { Service } from './service.ts'
 import { contributions, readSubstitute, rewardOf, share } from './trainer-reply.ts'
 
@@ -23,7 +23,7 @@ export const slimeRoutes = (service: Service): Hono =>
   new Hono().post('/v1/slime', async (c) => {
     const substitute = readSubstitute(c.req.query('unscored'))
     const { prompt, response, label } = check(SlimeRequest, (await readJson(c)).value)
-    const reading = readLabel(label, () => messagesOf(prompt), service.findPrompt)
+    const reading = service.prompts.readLabel(label, () => messagesOf(prompt))
     const item = await service.score(reading, service.cutStopTokens(response), 'label')
     const reward = rewardOf(item, substitute)
     if (c.req.query('reply') !== 'object') return c.json(reward)

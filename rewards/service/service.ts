@@ -4,7 +4,7 @@ import type { RewardsConfig } from '../config.ts'
 import type { RewardName } from '../registry.generated.ts'
 import type { Access } from './access.ts'
 import { createMetrics, type ServiceMetrics } from './metrics.ts'
-import type { FindPrompt, PromptReading } from './read-prompt.ts'
+import { createPromptReader, type FindPrompt, type PromptReader, type PromptReading } from './read-prompt.ts'
 import { createItemScorer, type ItemScorer, type ScoredItem } from './score-items.ts'
 import { defaultStopTokens, stopTokenCutter } from './stop-tokens.ts'
 
@@ -30,7 +30,7 @@ export interface ServiceOptions {
 export interface Service {
   readonly scorer: ItemScorer
   readonly metrics: ServiceMetrics
-  readonly findPrompt: FindPrompt
+  readonly prompts: PromptReader
   readonly cutStopTokens: (text: string) => string
   /** Factor from a component's raw value to its weighted one. */
   readonly weightOf: (name: RewardName) => number
@@ -46,7 +46,7 @@ export const createService = (options: ServiceOptions): Service => {
   return {
     scorer,
     metrics,
-    findPrompt: options.findPrompt ?? (() => undefined),
+    prompts: createPromptReader(options.findPrompt ?? (() => undefined)),
     weightOf: (name) => options.rewards.maxima[name],
     cutStopTokens: stopTokenCutter(options.stopTokens ?? defaultStopTokens),
     score: async (reading, completion, field) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ErrorReply, mostItems } from '../../../rewards/service/wire.ts'
-import { isDeeperThan } from '../../../rewards/service/read-body.ts'
+import { isDeeperThan } from '../../../rewards/service/depth.ts'
 import { goldCompletions } from '../../judge/samples.ts'
 import { appWith, inline, item, labelOf, post } from './support.ts'
 
@@ -120,6 +120,14 @@ describe('values of wrong types', () => {
       { numRuns: 200 },
     )
   })
+})
+
+it('refuses a label whose text is nested deep', async () => {
+  for (const depth of [65, 100_000]) {
+    const label = `{"node": "n4", "facts": ${deep(depth)}}`
+    const { status, json } = await post(appWith(), '/v1/slime', { prompt: '', response: '', label })
+    expectRefusal({ status, json }, 422, 'invalid_body')
+  }
 })
 
 describe('large bodies', () => {
