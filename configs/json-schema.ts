@@ -4,6 +4,7 @@ import { z } from 'zod'
 export interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly const?: unknown
+  readonly default?: unknown
   readonly enum?: readonly unknown[]
   readonly minimum?: number
   readonly maximum?: number

@@ -4,6 +4,7 @@ import { explain, type ConfigIssue } from './issues.ts'
 import { inputSchema } from './json-schema.ts'
 import { applyOverride, parseOverride, type Override } from './overrides.ts'
 import { deepFreeze, leafPaths, pathText, type KeyPath } from './paths.ts'
+import { withTableDefaults } from './table-defaults.ts'
 import { parseYaml, type YamlSource } from './yaml-source.ts'
 
 /** Where each value of a config came from, by key path: `default`, `file:line:column`, or the flag. */
@@ -66,12 +67,16 @@ export const resolveConfig = <T>(schema: z.ZodType<T>, file: ConfigText, sets: r
   if (badSyntax.length > 0) return fail(file.name, badSyntax)
 
   // An empty file is an empty map: every value is then the default, or missed by name.
-  const tree = overrides.reduce(applyOverride, source.value ?? {})
+  const known = inputSchema(schema)
+  const tree = overrides.reduce<unknown>(
+    (before, override) => applyOverride(withTableDefaults(known, before, override.path), override),
+    source.value ?? {},
+  )
   const result = schema.safeParse(tree)
   if (result.success) {
     return { config: deepFreeze(result.data), provenance: trace(result.data, file.name, source, overrides) }
   }
-  const issues = explain(result.error, inputSchema(schema), tree)
+  const issues = explain(result.error, known, tree)
   const lines = issues.map(
     (issue) => `${place(file.name, source, overrides, issue)}  ${pathText(issue.path) || 'the file'}: ${issue.message}`,
   )

@@ -34,6 +34,10 @@ describe('a config that is right', () => {
     expect(resolve('').config).toMatchObject({ run: { steps: 100 }, threads: 'auto' })
   })
 
+  it('takes a kind from overrides alone, without the default kind’s own keys', () => {
+    expect(resolve('', ['pool.kind=file', 'pool.path=x.jsonl']).config.pool).toEqual({ kind: 'file', path: 'x.jsonl' })
+  })
+
   it('says where every value came from', () => {
     const { provenance } = resolve('run:\n  steps: 3\n', ['pool={kind: file, path: x.jsonl}', 'rate=1e-3'])
     expect(provenance).toStrictEqual({
