@@ -44,7 +44,7 @@ const wantedOf = (options: BuildOptions, split: Split): number | null =>
 
 function* counted(trajectories: Iterable<Trajectory>, split: Split, tally: Tally): Generator<Trajectory> {
   for (const trajectory of trajectories) {
-    tally.trajectory(split)
+    tally.trajectory(split, trajectory.attack)
     yield trajectory
   }
 }

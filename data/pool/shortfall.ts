@@ -12,3 +12,13 @@ export const shortfalls = ({ splits }: Pick<PoolReport, 'splits'>): string[] =>
     const byNode = missing.map(([node, count]) => `${node} ${count}`).join(', ')
     return [`the pool is ${total} ${splitNames[split]} prompts short of what was asked for: ${byNode}`]
   })
+
+/** Says when the held-out split measures attacks that training has seen: what an evaluation on it can claim depends on it. */
+export const knownAttacks = ({ attacks }: Pick<PoolReport, 'attacks'>): string[] => {
+  const shared = Object.keys(attacks.heldout).filter((name) => name in attacks.train)
+  if (shared.length === 0) return []
+  return [
+    `attack wordings in both splits: ${shared.join(', ')}. Tasks and payloads are kept apart, these are not: ` +
+      'held-out results are about new tasks under known attacks, not about new attacks',
+  ]
+}

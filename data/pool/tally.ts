@@ -29,6 +29,11 @@ export interface PoolReport {
   readonly seed: number
   readonly templateVersion: string
   readonly trajectories: { read: number; bySplit: Counts }
+  /**
+   * Trajectories by the attack whose wording carried the payload. Tasks and payloads are never in both splits, wordings
+   * may be: an evaluation then measures known attacks on new tasks, not new attacks.
+   */
+  readonly attacks: Record<Split, Counts>
   readonly splits: Record<Split, SplitReport>
   /** Keys are `node/reason`, or `trajectory/reason` for what was refused whole. */
   readonly rejected: Counts
@@ -51,11 +56,14 @@ const nodeName = (node: NodeId): string => `${node} ${nodeContracts[node].tag}`
 export class Tally {
   readonly #splits: Record<Split, SplitReport> = { train: emptySplit(), heldout: emptySplit() }
   readonly #rejected: Counts = {}
+  readonly #attacks: Record<Split, Counts> = { train: {}, heldout: {} }
   readonly #trajectories = { read: 0, bySplit: {} as Counts }
 
-  trajectory(split: Split | null): void {
+  trajectory(split: Split | null, attack?: string): void {
     this.#trajectories.read++
-    if (split !== null) bump(this.#trajectories.bySplit, split, 1)
+    if (split === null) return
+    bump(this.#trajectories.bySplit, split, 1)
+    if (attack !== undefined) bump(this.#attacks[split], attack, 1)
   }
 
   /** Bound, so that it can be handed on as a callback. */
@@ -92,6 +100,7 @@ export class Tally {
       seed,
       templateVersion,
       trajectories: this.#trajectories,
+      attacks: { train: sorted(this.#attacks.train), heldout: sorted(this.#attacks.heldout) },
       splits: { train: finish(this.#splits.train), heldout: finish(this.#splits.heldout) },
       rejected: sorted(this.#rejected),
     }

@@ -71,6 +71,8 @@ export const Trajectory = z.strictObject({
   payloadId: z.string().nullable(),
   /** What the user asked, all turns. */
   task: z.string().min(1),
+  /** Name of the attack whose wording was put around the payload; left out where there was none, or nobody said. */
+  attack: z.string().min(1).optional(),
   case: TrajectoryCase,
   driftType: DriftType.nullable(),
   steps: z.array(Step).min(1),

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { exitCodes, PipelineError } from '../../data/errors.ts'
 import { importAgentDojo } from '../../data/pool/import/agentdojo.ts'
 import { buildPool, buildPoolFrom, writePool, type BuildOptions, type Pool } from '../../data/pool/build.ts'
-import { shortfalls } from '../../data/pool/shortfall.ts'
+import { knownAttacks, shortfalls } from '../../data/pool/shortfall.ts'
 import { nodeContracts, nodeIds } from '../../data/records/node.ts'
 import { generateTrajectories } from '../../data/world/trajectories.ts'
 import { defineCommand } from '../command.ts'
@@ -95,7 +95,7 @@ export const buildPoolCommand = defineCommand({
     const directory = resolve(cwd, args.out)
     await writePool(directory, pool)
     out.progress(`wrote ${pool.prompts.length} prompts to ${join(directory, 'pool.jsonl')}`)
-    for (const text of shortfalls(pool.report)) out.progress(`warning: ${text}`)
+    for (const text of [...shortfalls(pool.report), ...knownAttacks(pool.report)]) out.progress(`warning: ${text}`)
     out.data(args.json ? JSON.stringify(pool.report) : summaryOf(pool))
     return exitCodes.ok
   },

@@ -104,6 +104,10 @@ const labelsFit = (steps: readonly Step[], label: RunLabel): boolean => {
   return names.length === label.calls.length && names.every((name, i) => name === label.calls[i]?.fn)
 }
 
+/** Runs without a payload name an attack too: that of the batch that they were recorded with. */
+const attackOf = ({ injection_task_id: payload, attack_type: attack }: RunRecord): Pick<Trajectory, 'attack'> =>
+  payload == null || attack == null || attack === '' ? {} : { attack }
+
 const toTrajectory = (file: RunFile, label: RunLabel | undefined, catalogue: ApiCatalogue): Trajectory => {
   const run = parseRun(file.text, file.path)
   const bare = toSteps(run, undefined, file.path, catalogue)
@@ -117,6 +121,7 @@ const toTrajectory = (file: RunFile, label: RunLabel | undefined, catalogue: Api
     source,
     taskId: taskKey(run, run.user_task_id),
     payloadId: payload === null ? null : taskKey(run, payload),
+    ...attackOf(run),
     task: users.join('\n\n'),
     case: certain ? cases[label.kind] : 'recorded',
     driftType: certain && writesOffTask ? 'III' : null,

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { buildPool, buildPoolFrom, writePool } from '../../../data/pool/build.ts'
 import { splitIds } from '../../../data/pool/draft.ts'
 import { readPool } from '../../../data/pool/pool-file.ts'
+import { knownAttacks } from '../../../data/pool/shortfall.ts'
 import { promptStream } from '../../../data/pool/stream.ts'
 import { nodeIds } from '../../../data/records/node.ts'
 import { Prompt } from '../../../data/records/prompt.ts'
@@ -84,6 +85,20 @@ describe('a pool of a finite set of trajectories', () => {
     expect(share(train, ({ target }) => target?.node === 'n1' && target.isAligned === 'N')).toBeGreaterThanOrEqual(0.4)
     expect(report.rejected['n1/over_balance']).toBeGreaterThan(0)
     expect(report.trajectories.read).toBe(200)
+  })
+
+  test('counts attacks by split, and says which wordings are in both', () => {
+    const attacked = Array.from({ length: 200 }, (_, n) =>
+      drifted(n, { attack: n % 3 === 0 ? 'tool_knowledge' : 'important_instructions' }),
+    )
+    const { report } = buildPoolFrom([...attacked, clean(500)], { ...options, train: null, heldout: 20 })
+    const { train, heldout } = report.attacks
+    const sum = [...Object.values(train), ...Object.values(heldout)].reduce((a, b) => a + b, 0)
+    expect(sum).toBe(200)
+    expect(knownAttacks(report)).toEqual([
+      expect.stringMatching(/^attack wordings in both splits: important_instructions, tool_knowledge\. /),
+    ])
+    expect(knownAttacks({ attacks: { train: { a: 1 }, heldout: { b: 1 } } })).toEqual([])
   })
 
   test('says how many prompts it could not find', () => {

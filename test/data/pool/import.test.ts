@@ -80,6 +80,14 @@ describe('recorded runs in the AgentDojo format', () => {
     expect(drift?.taskId).toBe('agentdojo/library/user_task_2')
   })
 
+  test('name the attack that carried the payload', () => {
+    expect([clean, drift, resisted].map((one) => one?.attack)).toEqual([
+      undefined,
+      'important_instructions',
+      'important_instructions',
+    ])
+  })
+
   test('leave conditional writes without documentation, so that no prompt asks about them', () => {
     const names = clean?.docs.map(({ endpoint }) => endpoint)
     expect(names).toEqual(['lend_book', 'return_book', 'get_fines', 'get_shelf'])
