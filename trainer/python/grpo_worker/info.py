@@ -12,7 +12,25 @@ from grpo_worker.files import sha256_file
 from grpo_worker.memory import peak_rss_bytes
 from grpo_worker.worker import Worker
 
-HASHED = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+# What decides the prompts' tokens and what the model computes from them. Cards, licences and the leftovers of a
+# training (optimizer states, logs) change nothing and are not hashed.
+HASHED = (
+    "*.safetensors",
+    "pytorch_model*.bin",
+    "*.index.json",
+    "config.json",
+    "generation_config.json",
+    "*.py",
+    "tokenizer*",
+    "*.model",
+    "*.tiktoken",
+    "vocab.*",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template*",
+    "additional_chat_templates/*",
+)
 
 
 def worker_info(worker: Worker) -> dict:
@@ -37,17 +55,17 @@ def worker_info(worker: Worker) -> dict:
 
 
 def hash_model(base: BaseModel) -> str:
-    """sha256 over names and contents of the files that decide what the model computes.
+    """sha256 over names and contents of the files that decide what the model computes, in the order of their names.
 
-    For a model that is no local directory: its name, revision unknown.
+    For a model that is no local directory: its name, and the commit that was loaded where that is known.
     """
     directory = Path(base.path)
     digest = sha256()
     if not directory.is_dir():
-        digest.update(base.path.encode())
+        digest.update(f"{base.path} {getattr(base.model.config, '_commit_hash', None) or ''}".encode())
         return digest.hexdigest()
-    files = [directory / name for name in HASHED] + sorted(directory.glob("*.safetensors"))
-    for file in files:
-        if file.is_file():
-            digest.update(f"{file.name} {sha256_file(file)}\n".encode())
+    found = {file for pattern in HASHED for file in directory.glob(pattern) if file.is_file()}
+    names = sorted(file.relative_to(directory).as_posix() for file in found)
+    for name in names:
+        digest.update(f"{name} {sha256_file(directory / name)}\n".encode())
     return digest.hexdigest()

@@ -231,3 +231,5 @@ class SavedSession(Wire):
     results: list[UpdateResult]
     adapter_sha256: str
     optimizer_sha256: str
+    # Where micro-batches are cut decides how sums round: a resumed run has to cut as the stopped one did.
+    fitting_budget: Natural | None = None

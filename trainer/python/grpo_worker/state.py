@@ -1,6 +1,6 @@
 """Save and restore a whole session, so that it goes on bit for bit as if it had never stopped.
 
-session.json      format, model hash, request, version, stored results, checksums of the other files
+session.json      format, model hash, request, version, stored results, fitting budget, checksums of the other files
 adapter/          the adapter in PEFT's format
 optimizer.pt      AdamW's moments and step counts, and torch's CPU random state
 """
@@ -37,6 +37,7 @@ def save_state(session: Session, model_hash: str, path: str) -> None:
             results=list(session.results.values()),
             adapter_sha256=adapter_hash,
             optimizer_sha256=sha256_file(directory / OPTIMIZER),
+            fitting_budget=session.fitting_budget,
         )
         (directory / SESSION).write_text(json.dumps(saved.wire(), indent=1) + "\n", encoding="utf-8")
 
@@ -78,6 +79,7 @@ def restore_session(base: BaseModel, saved: SavedSession, path: str) -> Session:
         raise
     torch.set_rng_state(stored["random"])
     session.version = saved.version
+    session.fitting_budget = saved.fitting_budget
     for result in saved.results:
         session.results[result.step] = result
     return session

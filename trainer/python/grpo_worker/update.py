@@ -81,7 +81,8 @@ def _report(
 def gradient_of(base: BaseModel, session: Session, batch: UpdateBatch) -> Tally:
     """Leave the gradient of the whole step on the adapter, in micro-batches that fit in memory.
 
-    When memory runs out the budget is halved and the step begun anew: its result does not depend on it.
+    When memory runs out the budget is halved and the step begun anew. The result depends on the budget only by
+    rounding; the budget that was found is part of the saved session, so that a resumed run rounds alike.
     """
     pieces = pieces_of(batch)
     least = max(len(piece.prompt) + len(c) - 1 for piece in pieces for c in piece.completions)

@@ -1,5 +1,6 @@
 """Saved sessions go on bit for bit; what is damaged or foreign is refused and replaces nothing."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,11 +11,13 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
+from grpo_worker import update
 from grpo_worker.adapters import WEIGHTS
 from grpo_worker.base_model import base_weights
 from grpo_worker.errors import WorkerError
 from grpo_worker.files import sha256_file
 from grpo_worker.protocol import LogprobsItem, LogprobsRequest, PathRequest
+from grpo_worker.scoring import MicroBatch
 from grpo_worker.worker import Worker
 
 Make = Callable[[str], Worker]
@@ -47,6 +50,45 @@ def test_a_restored_session_goes_on_bit_for_bit(tiny_worker: Make, tmp_path: Pat
     answers = [w.save_adapter(at(tmp_path / name)) for name, w in (("a", straight), ("b", resumed))]
     assert answers[0]["sha256"] == answers[1]["sha256"]
     assert sha256_file(tmp_path / "a/adapter_config.json") == sha256_file(tmp_path / "b/adapter_config.json")
+
+
+def test_a_budget_that_memory_forced_is_kept(
+    tiny_worker: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, tried = update.score, []
+
+    def limited(base: object, micro: MicroBatch) -> object:
+        tried.append(micro.inputs.input_ids.numel())
+        if limit is not None and tried[-1] > limit:
+            raise MemoryError
+        return real(base, micro)
+
+    monkeypatch.setattr(update, "score", limited)
+    limit = 40
+    straight = tiny_worker("llama")
+    straight.open(session_request())
+    straight.update(update_batch(budget=100))
+    straight.save(at(tmp_path / "state"))
+    straight.update(update_batch(step=1, version=1, budget=100))
+    limit = None
+    resumed = tiny_worker("llama")
+    resumed.load(at(tmp_path / "state"))
+    tried.clear()
+    resumed.update(update_batch(step=1, version=1, budget=100))
+    assert max(tried) <= 40
+    answers = [w.save_adapter(at(tmp_path / name)) for name, w in (("a", straight), ("b", resumed))]
+    assert answers[0]["sha256"] == answers[1]["sha256"]
+
+
+def test_a_state_from_before_budgets_were_kept_is_read(tiny_worker: Make, tmp_path: Path) -> None:
+    trained(tiny_worker).save(at(tmp_path / "state"))
+    file = tmp_path / "state" / "session.json"
+    saved = json.loads(file.read_text())
+    del saved["fittingBudget"]
+    file.write_text(json.dumps(saved))
+    resumed = tiny_worker("llama")
+    resumed.load(at(tmp_path / "state"))
+    assert resumed.session.fitting_budget is None
 
 
 def test_stored_results_survive_a_restart(tiny_worker: Make, tmp_path: Path) -> None:
