@@ -38,7 +38,7 @@ def load_base(
         tokenizer = AutoTokenizer.from_pretrained(path)
         model = AutoModelForCausalLM.from_pretrained(path, dtype=kind, attn_implementation="sdpa")
     except (OSError, ValueError) as error:
-        raise WorkerError("InvalidRequest", f"cannot load a causal language model from {path!r}: {error}") from error
+        raise WorkerError("InvalidRequest", _why_not_loaded(path, error)) from error
     if not tokenizer.chat_template:
         raise WorkerError("InvalidRequest", f"the tokenizer of {path!r} has no chat template")
     model.set_attn_implementation(GROUPED)
@@ -62,6 +62,12 @@ def load_base(
         base.prefix_sharing = False
         log.warning("prefix sharing is off, every completion carries its own prompt (slower): %s", obstacle)
     return base
+
+
+def _why_not_loaded(path: str, error: Exception) -> str:
+    if Path(path).is_dir():
+        return f"cannot load a causal language model from {path!r}: {error}"
+    return f"there is no directory {path!r}, and the hub gave no model of that name: {error}"
 
 
 def _device(device: str) -> torch.device:

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 
 import torch
@@ -32,8 +33,11 @@ class Server(uvicorn.Server):
     A terminal sends Ctrl-C to parent and child alike; the parent wants to finish its step first.
     """
 
-    def __init__(self, config: uvicorn.Config, port: int, ignore_interrupt: bool) -> None:
+    def __init__(
+        self, config: uvicorn.Config, port: int, ignore_interrupt: bool, before_end: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self.before_end = before_end
         self.port = port
         self.ignore_interrupt = ignore_interrupt
 
@@ -46,9 +50,11 @@ class Server(uvicorn.Server):
         """Stop listening, give requests under way their grace, and end the process.
 
         Here and not after the event loop: an update that still computes holds a thread that cannot be
-        interrupted, and the loop would wait for it. Its result is lost either way.
+        interrupted, and the loop would wait for it. Its result is lost either way. The loop gets no turn any more:
+        requests that were given up would only log that they were.
         """
         await super().shutdown(sockets=sockets)
+        self.before_end()
         log.info("stopped")
         logging.shutdown()
         sys.stdout.flush()
@@ -87,7 +93,7 @@ def serve(options: argparse.Namespace, token: str | None) -> int:
     config = uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, lifespan="off"
     )
-    server = Server(config, listener.getsockname()[1], options.watch_stdin)
+    server = Server(config, listener.getsockname()[1], options.watch_stdin, app.state.end_sampler)
     if options.watch_stdin:
         threading.Thread(target=_watch_stdin, args=(server,), daemon=True).start()
     server.run(sockets=[listener])

@@ -23,8 +23,8 @@ def served(app: FastAPI) -> Iterator[httpx.Client]:
     """Run an application under uvicorn and yield a client that carries the token."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="served", daemon=True)
     thread.start()
     try:
         with client(listener.getsockname()[1]) as ready:

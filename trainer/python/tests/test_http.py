@@ -11,6 +11,7 @@ from bodies import batch_body, session_body
 from safetensors import safe_open
 from servers import TOKEN, client, served
 
+from grpo_worker import app
 from grpo_worker.app import create_app
 from grpo_worker.worker import Worker
 
@@ -33,6 +34,29 @@ def error(response: httpx.Response) -> dict:
     assert body["error"].keys() == {"message", "type", "code"}
     assert body["error"]["code"] == response.status_code
     return body["error"]
+
+
+def test_the_sampler_ends_with_the_application(worker: Worker) -> None:
+    before = set(threading.enumerate())
+    with served(create_app(worker, TOKEN)) as ready:
+        assert ready.get("/health").status_code == 200
+        own = [t for t in threading.enumerate() if t not in before and t.name == "sampler"]
+        assert [t.is_alive() for t in own] == [True]
+    assert [t.is_alive() for t in own] == [False]
+
+
+def test_the_end_does_not_wait_for_an_update_that_holds_the_model(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "CLOSE_SECONDS", 0.05)
+    application = create_app(worker, TOKEN)
+    body = {"model": "base", "prompt": [5, 6], "max_tokens": 4, "temperature": 1, "seed": 1}
+    with worker.base.lock:
+        with served(application) as ready, pytest.raises(httpx.ReadTimeout):
+            ready.post("/v1/completions", json=body, timeout=0.5)
+        # The sampler's thread still waits for the model, and the application has ended all the same.
+        servers = [t for t in threading.enumerate() if t.name == "served"]
+        assert servers == []
 
 
 def test_one_step_from_tokens_to_adapter(http: httpx.Client, tmp_path: Path) -> None:

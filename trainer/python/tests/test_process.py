@@ -33,6 +33,7 @@ def test_it_says_when_it_is_ready_and_stops_when_stdin_ends(tiny_model_dir: Dir)
         assert child.stdout.read() == b""
     assert "OMP_NUM_THREADS=1, OMP_WAIT_POLICY=PASSIVE" in log
     assert "stdin ended" in log
+    assert "the sampler has stopped" in log
     assert "Traceback" not in log
 
 
@@ -58,6 +59,17 @@ def test_sigterm_stops_it_cleanly_even_in_an_update(tiny_model_dir: Dir) -> None
 def test_a_directory_without_a_model_ends_with_a_message_and_no_trace(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="cannot load a causal language model") as caught, process(tmp_path):
         pass
+    assert "Traceback" not in str(caught.value)
+
+
+def test_a_name_that_is_no_directory_and_not_on_the_hub_is_said_to_be_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    with pytest.raises(AssertionError) as caught, process(Path("nobody/no-such-model")):
+        pass
+    assert "there is no directory 'nobody/no-such-model', and the hub gave no model of that name" in str(caught.value)
     assert "Traceback" not in str(caught.value)
 
 

@@ -100,9 +100,9 @@ class Engine:
         self._scheduler.submit(jobs)
         return jobs
 
-    def close(self) -> None:
-        """Stop computing; requests under way fail."""
-        self._scheduler.close()
+    def close(self, wait_seconds: float | None = None) -> None:
+        """Stop computing; requests under way fail. Waits at most `wait_seconds` for the step under way."""
+        self._scheduler.close(wait_seconds)
 
     def _check_name(self, name: str, path: str, replace: bool) -> None:
         if not name or not path:

@@ -73,12 +73,15 @@ class Scheduler:
         for job in jobs:
             job.fail(engine_failed())
 
-    def close(self) -> None:
-        """Stop the thread; jobs that are not done fail."""
+    def close(self, wait_seconds: float | None = None) -> None:
+        """Stop the thread; jobs that are not done fail.
+
+        Waits for the step under way, at most `wait_seconds`: the thread may be waiting for the learner.
+        """
         with self._wake:
             self._closed = True
             self._wake.notify()
-        self._thread.join()
+        self._thread.join(wait_seconds)
 
     def _run(self) -> None:
         while self._wait():
