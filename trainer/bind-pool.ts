@@ -56,13 +56,15 @@ interface Sizes {
 const few = (text: string, have: number, wanted: number): string[] => (have < wanted ? [text] : [])
 
 /**
- * Compares a pool with what a run wants of it. Gives what people should know; throws a PipelineError where the evaluation
- * at the end would have nothing to evaluate on.
+ * Compares a pool with what a run wants of it. Gives what people should know; throws a PipelineError where an evaluation
+ * that is wanted would have nothing to evaluate on.
  */
 export const checkPoolSize = ({ train, heldout }: Sizes, { evaluation, sampling }: Wishes): string[] => {
-  if (evaluation.atEnd && heldout === 0) {
-    throw new PipelineError('pool', 'evaluation.atEnd wants held-out prompts, and the pool has none that can be used', {
-      remedy: 'Give a pool with held-out prompts that fit the model, or set evaluation.atEnd to false.',
+  const wish = evaluation.atEnd ? 'evaluation.atEnd' : evaluation.every === null ? null : 'evaluation.every'
+  if (wish !== null && heldout === 0) {
+    throw new PipelineError('pool', `${wish} wants held-out prompts, and the pool has none that can be used`, {
+      remedy:
+        'Give a pool with held-out prompts that fit the model, or set evaluation.atEnd to false and evaluation.every to null.',
     })
   }
   return [

@@ -86,6 +86,8 @@ describe('the size of a pool', () => {
 
   it('is an error when there is nothing that the wanted evaluation could use', () => {
     expect(() => checkPoolSize({ train: 9, heldout: 0 }, config)).toThrow('the pool has none that can be used')
+    const during = tinyConfig('m', 'r', { evaluation: { atEnd: false, every: 2 } })
+    expect(() => checkPoolSize({ train: 9, heldout: 0 }, during)).toThrow('evaluation.every wants held-out prompts')
     const without = tinyConfig('m', 'r', { evaluation: { atEnd: false } })
     expect(checkPoolSize({ train: 9, heldout: 0 }, without)).toEqual([])
   })
