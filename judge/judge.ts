@@ -37,6 +37,14 @@ export type JudgeNotice =
   | { readonly kind: 'continued'; readonly seconds: number }
   | { readonly kind: 'warning'; readonly message: string }
 
+/** A notice in words. */
+export const noticeText = (notice: JudgeNotice): string => {
+  if (notice.kind === 'paused') return `waiting for the judge: ${notice.reason}`
+  return notice.kind === 'warning'
+    ? `judge: ${notice.message}`
+    : `the judge is back after ${notice.seconds.toFixed(0)} s`
+}
+
 /** Grades the content of a completion; form is the business of other rewards. */
 export interface Judge {
   /** Stands in every report. */

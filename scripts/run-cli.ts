@@ -7,6 +7,7 @@ import { auditCommand } from './commands/audit.ts'
 import { buildPoolCommand } from './commands/build-pool.ts'
 import { evalCommand } from './commands/eval.ts'
 import { initCommand } from './commands/init.ts'
+import { judgeCacheCommand } from './commands/judge-cache.ts'
 import { regressCommand } from './commands/regress.ts'
 import { reportCommand } from './commands/report.ts'
 import { runsCommand } from './commands/runs.ts'
@@ -25,6 +26,7 @@ export const commands = [
   buildPoolCommand,
   scoreCommand,
   auditCommand,
+  judgeCacheCommand,
   regressCommand,
   reportCommand,
   runsCommand,

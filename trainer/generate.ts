@@ -51,12 +51,12 @@ const generateOne = async (
 
 /**
  * Samples one group a prompt from one named policy version, several at a time, and hands each group on as soon as it is
- * complete. Results stand in the order of the prompts, whatever the order of arrival. The first failure cancels the
- * requests that are still open.
+ * complete; what is done with it does not hold up the sampling of the others. Results stand in the order of the prompts,
+ * whatever the order of arrival. The first failure cancels what is still open, on either side.
  */
 export const generateGroups = async <T>(
   request: GenerateRequest,
-  onGroup: (group: RolloutGroup, prompt: BoundPrompt) => Promise<T>,
+  onGroup: (group: RolloutGroup, prompt: BoundPrompt, signal: AbortSignal) => Promise<T>,
 ): Promise<T[]> => {
   const limit = pLimit(request.concurrency)
   const failed = new AbortController()
@@ -76,7 +76,7 @@ export const generateGroups = async <T>(
   }
   const one = async (bound: BoundPrompt): Promise<T> => {
     const group = await limit(() => cancelling(() => sampleNext(bound)))
-    return await cancelling(() => onGroup(group, bound))
+    return await cancelling(() => onGroup(group, bound, signal))
   }
   const results = await Promise.allSettled(request.prompts.map(one))
   signal.throwIfAborted()

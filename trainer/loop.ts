@@ -6,6 +6,7 @@ import { groupAdvantages } from './advantage.ts'
 import type { BoundPrompt } from './bind-pool.ts'
 import type { LoopState } from './checkpoint.ts'
 import type { TrainerConfig } from './config.ts'
+import { countsBetween } from './judge-metrics.ts'
 import { generateGroups } from './generate.ts'
 import type { Learner } from './learner.ts'
 import { summariseStep, type StepTimes } from './metrics.ts'
@@ -13,7 +14,7 @@ import { lossConfig, packBatch } from './pack.ts'
 import type { Published, Publisher } from './publish.ts'
 import type { Recorder } from './recorder.ts'
 import type { Sampler } from './sampler.ts'
-import { scoreGroup, type AssessedGroup } from './score.ts'
+import { requireJudged, scoreGroup, type AssessedGroup } from './score.ts'
 
 /** Everything that a step works with. Nothing here changes from step to step except through the learner and the sampler. */
 export interface LoopContext {
@@ -64,9 +65,9 @@ const sampleAndScore = async (
       concurrency: config.sampling.concurrency,
       signal,
     },
-    (group, prompt) => {
+    (group, prompt, cancelled) => {
       sampled = performance.now()
-      return scoreGroup(scorer, prompt, group)
+      return scoreGroup(scorer, prompt, group, cancelled)
     },
   )
   return { groups, sample: (sampled - started) / 1000, score: (performance.now() - sampled) / 1000 }
@@ -114,8 +115,9 @@ export const trainStep = async (
   context: LoopContext,
   state: LoopState,
 ): Promise<{ state: LoopState; metrics: StepMetrics }> => {
-  const { config, recorder, publisher } = context
+  const { config, recorder, publisher, scorer } = context
   const step = state.nextStep
+  const countsBefore = scorer.judge?.counts?.()
   const total = stopwatch()
   const lap = stopwatch()
 
@@ -123,6 +125,8 @@ export const trainStep = async (
   lap()
   const advantages = groupAdvantages(groups.map(toScoredGroup), config.grpo)
   recorder.rollouts(step, groups, advantages)
+  const assessments = groups.flatMap((group) => group.assessments)
+  requireJudged(scorer, assessments, `step ${step}`)
   const header = {
     runId: context.runId,
     step,
@@ -163,6 +167,7 @@ export const trainStep = async (
     update: result,
     canary: published,
     totalTokens: next.totalTokens,
+    judge: countsBetween(countsBefore, scorer.judge?.counts?.()),
     times,
   })
   await recorder.finishStep(metrics)

@@ -3,8 +3,10 @@ import type { StepMetrics } from '../data/records/metrics.ts'
 import { nodeIds, type NodeId } from '../data/records/node.ts'
 import type { RewardBreakdown } from '../data/records/reward.ts'
 import type { UpdateResult } from '../data/records/update.ts'
+import type { JudgeCounts } from '../judge/judge.ts'
 import { mean } from './advantage.ts'
 import type { CanaryReport } from './canary.ts'
+import { judgeMetrics } from './judge-metrics.ts'
 import type { AssessedGroup } from './score.ts'
 
 /** Seconds of one step, by what they were spent on; they add up to the step. */
@@ -32,6 +34,8 @@ export interface StepOutcome {
   readonly canary: CanaryReport | null
   /** Completion tokens of the run so far, this step included. */
   readonly totalTokens: number
+  /** What the judge did in this step; null or absent where it asks nobody. */
+  readonly judge?: JudgeCounts | null
   readonly times: StepTimes
 }
 
@@ -155,6 +159,10 @@ export const summariseStep = (outcome: StepOutcome): StepMetrics => {
       ...rewardMeans(groups),
       ...groupCounts(outcome.advantages),
       ...completionStats(groups),
+      ...judgeMetrics(
+        groups.flatMap(({ assessments }) => assessments),
+        outcome.judge ?? null,
+      ),
       ...updateStats(outcome.update),
       'sampling/canary_difference': outcome.canary?.difference ?? null,
       'sampling/canary_moved': outcome.canary?.moved ?? null,

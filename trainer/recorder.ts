@@ -16,6 +16,10 @@ export class Recorder {
   readonly #steps: number
   /** Writes that were begun for the current step and are not waited for yet. */
   #open: Promise<void>[] = []
+  /** The last of the writes that must not overtake each other. */
+  #last: Promise<unknown> = Promise.resolve()
+  /** What the run does, or did before it had to wait. */
+  #doing: RunStatus['state'] = 'starting'
 
   constructor(run: RunDirectory, attempt: number, steps: number) {
     this.#run = run
@@ -42,6 +46,18 @@ export class Recorder {
     this.#begin(writeWhole(this.#run.update(batch.step), `${JSON.stringify({ batch, result })}\n`))
   }
 
+  /** Begins to write that the run waits for something. */
+  paused(loop: LoopState | null, message: string): void {
+    this.#begin(this.#inOrder(() => this.event('paused', message, loop?.nextStep ?? null)))
+    this.#begin(this.status('paused', loop, message))
+  }
+
+  /** Begins to write that it does again what it did before. */
+  continued(loop: LoopState | null, message: string): void {
+    this.#begin(this.#inOrder(() => this.event('continued', message, loop?.nextStep ?? null)))
+    this.#begin(this.status(this.#doing, loop))
+  }
+
   /** Begins to write a warning. */
   warning(message: string): void {
     this.#begin(this.event('warning', message))
@@ -62,7 +78,8 @@ export class Recorder {
 
   /** Writes status.json. `loop` is the state after the last complete step; null before the first start. */
   async status(state: RunStatus['state'], loop: LoopState | null, message: string | null = null): Promise<void> {
-    await this.#run.writeStatus({
+    if (state !== 'paused') this.#doing = state
+    const status: RunStatus = {
       state,
       step: loop?.nextStep ?? 0,
       steps: this.#steps,
@@ -72,11 +89,20 @@ export class Recorder {
       pid: process.pid,
       updatedAt: new Date().toISOString(),
       message,
-    })
+    }
+    // The judge may be lost and found while something else is told.
+    await this.#inOrder(() => this.#run.writeStatus(status))
   }
 
   async event(kind: RunEvent['kind'], message: string, step: number | null = null): Promise<void> {
     await this.#run.appendEvent({ at: new Date().toISOString(), attempt: this.#attempt, step, kind, message })
+  }
+
+  #inOrder(write: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(write)
+    // A failure is its own writer's.
+    this.#last = done.catch(() => undefined)
+    return done
   }
 
   #begin(writing: Promise<void>): void {

@@ -33,13 +33,27 @@ const checkpoint = async (
   )
 }
 
+/** One step; null when it was given up because of a wish to stop while it waited for something that may never come. */
+const stepUnlessStopped = async (
+  { attempt: { context }, stop }: StepsRequest,
+  state: LoopState,
+): Promise<Awaited<ReturnType<typeof trainStep>> | null> => {
+  try {
+    return await trainStep(context, state)
+  } catch (error) {
+    if (stop?.aborted === true && error === stop.reason) return null
+    throw error
+  }
+}
+
 /** Runs steps until all are done or somebody wants to stop. The last state is always in a checkpoint. */
 export const runSteps = async (request: StepsRequest): Promise<LoopState> => {
   const { context, state: start } = request.attempt
   const { steps, checkpointEvery } = context.config.run
   let state = start
   while (state.nextStep < steps && request.stop?.aborted !== true) {
-    const done = await trainStep(context, state)
+    const done = await stepUnlessStopped(request, state)
+    if (done === null) break
     state = done.state
     request.onStep(state)
     request.progress.step(done.metrics, steps)

@@ -8,6 +8,7 @@ import { startAttempt, type Attempt } from './attempt.ts'
 import { findCheckpoint, type LoopState } from './checkpoint.ts'
 import type { TrainerConfig } from './config.ts'
 import { RunEvaluator } from './evaluation/run-evaluator.ts'
+import { JudgeWatch } from './judge-watch.ts'
 import { openRun, type OpenRun } from './open-run.ts'
 import { createProgress, type Progress, type ProgressStream } from './progress.ts'
 import { adapterPath, Recorder } from './recorder.ts'
@@ -86,6 +87,18 @@ const stepAndEvaluate = async (session: Session, attempt: Attempt, request: Step
 
 /** Everything that needs the services. */
 const train = async (session: Session, services: Services): Promise<Ending> => {
+  const { options, recorder, progress } = session
+  const { judge, stop, abort } = options
+  const watch = new JudgeWatch({ judge, recorder, progress, stop, abort, state: () => session.state })
+  try {
+    return await trainWatched(session, services, watch.signal)
+  } finally {
+    watch.close()
+  }
+}
+
+/** `stepping` ends a step that is under way. */
+const trainWatched = async (session: Session, services: Services, stepping: AbortSignal): Promise<Ending> => {
   const { options, opened, recorder, progress } = session
   const { config, pool, judge, stop, abort } = options
   const scorer = createScorer(config.rewards, judge)
@@ -100,7 +113,7 @@ const train = async (session: Session, services: Services): Promise<Ending> => {
     recorder,
     progress,
     starting: eitherStop(options),
-    stepping: abort,
+    stepping,
   })
   session.state = attempt.state
   const evaluator = new RunEvaluator({

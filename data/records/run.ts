@@ -6,7 +6,7 @@ import { Completion, RolloutGroup } from './rollout.ts'
 
 /** status.json: where a run is now. Rewritten as a whole. */
 export const RunStatus = z.strictObject({
-  state: z.enum(['starting', 'running', 'evaluating', 'finished', 'stopped', 'aborted', 'failed']),
+  state: z.enum(['starting', 'running', 'paused', 'evaluating', 'finished', 'stopped', 'aborted', 'failed']),
   /** Steps that are complete, and how many are asked for. */
   step: z.int().min(0),
   steps: z.int().min(1),
@@ -16,7 +16,7 @@ export const RunStatus = z.strictObject({
   attempt: z.int().min(1),
   pid: z.int(),
   updatedAt: z.iso.datetime(),
-  /** Why it ended, where it did not simply finish. */
+  /** Why it ended, where it did not simply finish; or what it waits for. */
   message: z.string().nullable(),
 })
 export type RunStatus = z.infer<typeof RunStatus>
@@ -64,7 +64,18 @@ export const RunEvent = z.strictObject({
   at: z.iso.datetime(),
   attempt: z.int().min(1),
   step: z.int().min(0).nullable(),
-  kind: z.enum(['started', 'resumed', 'checkpoint', 'warning', 'evaluation', 'stopped', 'failed', 'finished']),
+  kind: z.enum([
+    'started',
+    'resumed',
+    'checkpoint',
+    'warning',
+    'paused',
+    'continued',
+    'evaluation',
+    'stopped',
+    'failed',
+    'finished',
+  ]),
   message: z.string(),
 })
 export type RunEvent = z.infer<typeof RunEvent>
