@@ -49,5 +49,7 @@ export const RegressionVerdict = z.strictObject({
   tests: z.array(RegressionTest),
   /** What was asked for and could not be tested, and why. */
   notTested: z.array(z.string()),
+  /** Tests with so few prompts that even a fall of all of them would pass, were it the only one. */
+  tooFewPrompts: z.array(z.string()),
 })
 export type RegressionVerdict = z.infer<typeof RegressionVerdict>

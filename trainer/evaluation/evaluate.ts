@@ -59,27 +59,30 @@ const samplesOf = async (
   const { sampler, scorer, prompts, samples: groupSize, maxTokens, temperature, concurrency, signal } = request
   const stage = `eval/${request.stage ?? request.name}`
   const settings = { ...{ sampler, policy, prompts, stage, groupSize, maxTokens, temperature, concurrency, signal } }
-  const groups = await generateGroups({ ...settings, step: 0, runSeed: request.seed }, async (group, bound, cancelled) => {
-    const { assessments } = await scoreGroup(scorer, bound, group, cancelled)
-    onPrompt()
-    return group.completions.flatMap((completion, i): EvaluationSample[] => {
-      const assessment = assessments[i]
-      if (assessment === undefined) return []
-      return [
-        {
-          promptId: group.promptId,
-          node: group.node,
-          policyName: policy.name,
-          seed: group.seed,
-          completion,
-          ...assessment,
-          exactlyRight: isExactlyRight(bound.prompt, completion.text),
-          targetClass: targetClass(bound.prompt),
-          measures: taskMeasures(bound.prompt, completion),
-        },
-      ]
-    })
-  })
+  const groups = await generateGroups(
+    { ...settings, step: 0, runSeed: request.seed },
+    async (group, bound, cancelled) => {
+      const { assessments } = await scoreGroup(scorer, bound, group, cancelled)
+      onPrompt()
+      return group.completions.flatMap((completion, i): EvaluationSample[] => {
+        const assessment = assessments[i]
+        if (assessment === undefined) return []
+        return [
+          {
+            promptId: group.promptId,
+            node: group.node,
+            policyName: policy.name,
+            seed: group.seed,
+            completion,
+            ...assessment,
+            exactlyRight: isExactlyRight(bound.prompt, completion.text),
+            targetClass: targetClass(bound.prompt),
+            measures: taskMeasures(bound.prompt, completion),
+          },
+        ]
+      })
+    },
+  )
   const all = groups.flat()
   requireJudged(scorer, all, `evaluation ${request.name}, ${policy.name}`)
   return all

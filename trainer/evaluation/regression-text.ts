@@ -55,6 +55,9 @@ export const renderVerdict = (verdict: RegressionVerdict): string =>
     `trained: ${verdict.trained}`,
     `judge ${verdict.judge}, reward profile ${verdict.rewardProfile}, R at most ${verdict.rewardMaximum.toFixed(2)}; fails on ${verdict.failOn.join(', ')}`,
     ...verdict.notTested.map((text) => `not tested: ${text}`),
+    ...(verdict.tooFewPrompts.length === 0
+      ? []
+      : [`too few prompts to fail alone at this alpha: ${verdict.tooFewPrompts.join('; ')}`]),
     '',
     align([header, ...verdict.tests.map(row)]),
     '',

@@ -109,6 +109,10 @@ const settle = (answers: readonly Answer[], alpha: number): RegressionTest[] => 
   })
 }
 
+/** The least p-value of n prompts is 1 in 2^n; one test alone regresses at alpha over the number of tests, or below. */
+const cannotFailAlone = (tests: readonly RegressionTest[], alpha: number): string[] =>
+  tests.filter(({ prompts }) => 2 ** -prompts > alpha / tests.length).map(({ name }) => name)
+
 /** A level of which nothing could be tested must not pass because of that, when somebody asked for it by name. */
 const explainGaps = (failOn: readonly RegressionLevel[], answers: readonly Answer[], explicit: boolean): string[] => {
   const empty = failOn.filter((level) => answers.every((answer) => answer.level !== level))
@@ -151,5 +155,6 @@ export const regressionVerdict = (
     trained: trained.label,
     failOn: levels,
     ...{ alpha, seed, judge, rewardProfile: rewards.profile, rewardMaximum, regressions, tests, notTested },
+    tooFewPrompts: cannotFailAlone(tests, alpha),
   }
 }

@@ -127,6 +127,13 @@ describe('what cannot be compared', () => {
     expect(ask({}).notTested).toStrictEqual(['accuracy: no prompt has such a value on both sides'])
   })
 
+  it('names tests that so few prompts cannot fail', () => {
+    const few = good.filter(({ node, promptId }) => node !== 'n2' || /-0[0-3]$/.test(promptId))
+    const { tooFewPrompts } = regressionVerdict(side(few), side(few), quick)
+    expect(tooFewPrompts).toStrictEqual(['n2 detect_drift_operations: reward', 'n2 detect_drift_operations: accuracy'])
+    expect(renderVerdict(regressionVerdict(side(few), side(few), quick))).toContain('too few prompts to fail alone')
+  })
+
   it.each([[{ alpha: 0 }], [{ alpha: 1 }], [{ minDelta: -0.1 }], [{ failOn: [] }]] as [RegressionOptions][])(
     'are settings that make no sense: %j',
     (options) => {
