@@ -71,6 +71,12 @@ const LlmJudge = z
       .describe(
         'Largest share of a step’s questions that may stay without a verdict; above it the run stops. One alone never stops it.',
       ),
+    audit: z
+      .enum(['require', 'warn', 'off'])
+      .default('require')
+      .describe(
+        'Twin tests before a new run: refuse a judge that fails them, only warn, or leave them out (drift-grpo audit runs them too).',
+      ),
   })
   .refine(({ apiKeyEnv, apiKeyFile }) => apiKeyEnv === null || apiKeyFile === null, {
     path: ['apiKeyFile'],

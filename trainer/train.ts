@@ -12,6 +12,7 @@ import { JudgeWatch } from './judge-watch.ts'
 import { openRun, type OpenRun } from './open-run.ts'
 import { createProgress, type Progress, type ProgressStream } from './progress.ts'
 import { adapterPath, Recorder } from './recorder.ts'
+import type { RunDirectory } from './run-directory.ts'
 import { openServices, type Services } from './services.ts'
 import { rescue, runSteps, type StepsRequest } from './steps.ts'
 
@@ -32,6 +33,8 @@ export interface TrainingOptions {
   }
   /** Id of a run to continue; null: a new one. */
   readonly resume?: string | null
+  /** Called once the run's directory is there and held, before any process is started. */
+  readonly onOpened?: ((run: RunDirectory) => Promise<void>) | undefined
   /** Aborted: finish the step under way, save a checkpoint, return. */
   readonly stop?: AbortSignal | undefined
   /** Aborted: end now. No process is left behind. */
@@ -190,6 +193,7 @@ export const runTraining = async (options: TrainingOptions): Promise<TrainingOut
   const session: Session = { options, opened, recorder, progress, state: opened.checkpoint }
   try {
     await recorder.status('starting', opened.checkpoint)
+    await options.onOpened?.(opened.run)
     const ending = await withServices(session)
     await recorder.status(ending.kind, ending.state)
     await recorder.event(

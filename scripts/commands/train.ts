@@ -11,6 +11,7 @@ import { checkPoolSize } from '../../trainer/bind-pool.ts'
 import { renderEvaluation } from '../../trainer/evaluation-table.ts'
 import { findModel, type FoundModel } from '../../trainer/services.ts'
 import { runTraining, type TrainingOutcome } from '../../trainer/train.ts'
+import { auditBeforeTraining, auditWarnings, storeAudit } from '../audit/before-training.ts'
 import { defineCommand, type CommandContext } from '../command.ts'
 import { gatherFacts } from '../plan/gather.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
@@ -132,12 +133,16 @@ export const trainCommand = defineCommand({
     }
 
     const { finish: stop, abort } = context.interrupts(onInterrupt)
-    const judge = await createJudge(config.judge, { cwd, env: context.env, signal: stop })
+    const surroundings = { cwd, env: context.env, signal: stop }
+    // A continued run has the judge that it was audited with.
+    const audit = job.resume === null ? await auditBeforeTraining(config, surroundings, out.progress) : null
+    const judge = await createJudge(config.judge, surroundings)
     try {
       const outcome = await runTraining({
         config,
         pool: allPrompts(pool),
-        warnings: plan.warnings,
+        warnings: [...plan.warnings, ...auditWarnings(audit)],
+        onOpened: (run) => storeAudit(run, audit),
         judge,
         source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
         ...{ resume: job.resume, stop, abort, cwd },
