@@ -3,7 +3,7 @@ import { PipelineError } from '../data/errors.ts'
 import { bindPool } from '../data/pool/bind.ts'
 import type { Prompt } from '../data/records/prompt.ts'
 import { createJudge } from '../judge/create.ts'
-import type { Judge } from '../judge/judge.ts'
+import { noticeText, type Judge } from '../judge/judge.ts'
 import { createScorer } from '../rewards/scorer.ts'
 import type { BoundPrompt } from '../trainer/bind-pool.ts'
 import { chooseCanaries } from '../trainer/canary.ts'
@@ -128,6 +128,7 @@ export const evaluateRun = async (request: EvaluateRunRequest): Promise<Evaluati
   const release = await acquireLock(run.at('lock.json'))
   try {
     const judge = await createJudge(config.judge, { cwd, env: process.env, signal })
+    judge?.watch?.((notice) => request.onWarning(noticeText(notice)))
     try {
       return await withServices(request, from, judge)
     } finally {

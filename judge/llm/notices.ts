@@ -1,12 +1,15 @@
 import type { JudgeNotice } from '../judge.ts'
 
+/** Nobody may ever listen. */
+const mostMissed = 20
+
 /** Passes notices to whoever listens. One that came before anybody listened is kept for the first listener. */
 export class Notices {
   readonly #listeners = new Set<(notice: JudgeNotice) => void>()
   #missed: JudgeNotice[] = []
 
   readonly send = (notice: JudgeNotice): void => {
-    if (this.#listeners.size === 0) this.#missed.push(notice)
+    if (this.#listeners.size === 0) this.#missed = [...this.#missed, notice].slice(-mostMissed)
     for (const listener of this.#listeners) listener(notice)
   }
 

@@ -2,12 +2,22 @@ import { open as openDatabase } from 'lmdb'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { VerdictStore } from '../../judge/cache/store.ts'
+import type { CommandContext } from '../../scripts/command.ts'
+import { judgeCacheCommand } from '../../scripts/commands/judge-cache.ts'
 import { keyOf, verdictOf } from '../judge/cache/verdicts.ts'
 import { runProgram } from '../support/run-program.ts'
 import { temporaryDirectory } from '../support/tiny-training.ts'
 
 const directory = temporaryDirectory()
-const run = (...args: string[]) => runProgram('scripts/cli.ts', ['judge-cache', ...args, '--dir', directory])
+
+/** Runs the command in this process, as the command line would. */
+const run = async (action: string, { yes = false, json = false } = {}) => {
+  const [data, progress]: [string[], string[]] = [[], []]
+  const out = { data: (text: string) => data.push(text), progress: (text: string) => progress.push(text) }
+  const args = { action, dir: directory, yes, json }
+  const code = await judgeCacheCommand.run(args as never, { out, cwd: '/' } as unknown as CommandContext)
+  return { code, stdout: data.join('\n'), stderr: progress.join('\n') }
+}
 
 beforeAll(async () => {
   const store = await VerdictStore.open(directory)
@@ -19,7 +29,7 @@ beforeAll(async () => {
 
 describe('drift-grpo judge-cache', () => {
   it('counts, exports, checks and clears', async () => {
-    const stats = await run('stats', '--json')
+    const stats = await run('stats', { json: true })
     expect(JSON.parse(stats.stdout)).toMatchObject({
       records: 3,
       parts: [
@@ -39,13 +49,11 @@ describe('drift-grpo judge-cache', () => {
     const raw = openDatabase<Buffer, Buffer>({ path: directory, encoding: 'binary', keyEncoding: 'binary' })
     await raw.put(Buffer.from(keyOf(0), 'hex'), Buffer.from('torn'))
     await raw.close()
-    expect(await run('verify')).toMatchObject({ code: 10, stdout: `${keyOf(0)}\n` })
+    expect(await run('verify')).toMatchObject({ code: 10, stdout: keyOf(0) })
 
-    const refused = await run('clear')
-    expect(refused.code).toBe(2)
-    expect(refused.stderr).toContain('holds 3 verdicts, which would be paid for again')
-    expect((await run('clear', '--yes')).code).toBe(0)
-    expect(JSON.parse((await run('verify', '--json')).stdout)).toEqual({ records: 0, damaged: [] })
+    await expect(run('clear')).rejects.toThrow('holds 3 verdicts, which would be paid for again')
+    expect((await run('clear', { yes: true })).code).toBe(0)
+    expect(JSON.parse((await run('verify', { json: true })).stdout)).toEqual({ records: 0, damaged: [] })
   })
 
   it('says where it found no cache, and makes none', async () => {
