@@ -13,6 +13,7 @@ import { reportCommand } from './commands/report.ts'
 import { runsCommand } from './commands/runs.ts'
 import { schemaCommand } from './commands/schema.ts'
 import { scoreCommand } from './commands/score.ts'
+import { serveRewardsCommand } from './commands/serve-rewards.ts'
 import { trainCommand } from './commands/train.ts'
 import { listenForInterrupts, type Interrupts } from './interrupts.ts'
 import { openOutput } from './output.ts'
@@ -29,6 +30,7 @@ export const commands = [
   judgeCacheCommand,
   regressCommand,
   reportCommand,
+  serveRewardsCommand,
   runsCommand,
   initCommand,
   schemaCommand,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { PipelineError } from '../../data/errors.ts'
@@ -48,16 +48,42 @@ const listen = async (server: Server, host: string, port: number): Promise<void>
   }
 }
 
+/**
+ * Knows which connections have a request on them. Node's own notion of an idle connection leaves out those on which
+ * nothing has come yet, and those that become idle after closing began; either would keep a server open.
+ */
+const trackConnections = (server: Server) => {
+  const requests = new Map<Socket, number>()
+  let releasing = false
+  const releaseIdle = (socket: Socket): void => {
+    if (releasing && requests.get(socket) === 0) socket.destroySoon()
+  }
+  server.on('connection', (socket) => {
+    requests.set(socket, 0)
+    socket.once('close', () => requests.delete(socket))
+    releaseIdle(socket)
+  })
+  server.on('request', ({ socket }, response) => {
+    requests.set(socket, (requests.get(socket) ?? 0) + 1)
+    response.once('close', () => {
+      const open = requests.get(socket)
+      if (open === undefined) return
+      requests.set(socket, open - 1)
+      releaseIdle(socket)
+    })
+  })
+  /** Closes connections without a request now, and the others when they have answered. */
+  const release = (): void => {
+    releasing = true
+    for (const socket of requests.keys()) releaseIdle(socket)
+  }
+  return { release }
+}
+
 /** Serves an app over HTTP. Port 0 takes any free one. */
 export const serveRewards = async (app: Hono, address: { host: string; port: number }): Promise<RewardServer> => {
   const server = createAdaptorServer({ fetch: app.fetch, hostname: address.host, serverOptions: limits }) as Server
-  let closing = false
-  server.on('request', (_, response) => {
-    // A connection that was busy when closing began would otherwise be kept until its client lets go.
-    response.on('close', () => {
-      if (closing) setImmediate(() => server.closeIdleConnections())
-    })
-  })
+  const connections = trackConnections(server)
   await listen(server, address.host, address.port)
   const closed = once(server, 'close')
   const { port } = server.address() as AddressInfo
@@ -66,8 +92,8 @@ export const serveRewards = async (app: Hono, address: { host: string; port: num
     url: `http://${host}:${port}`,
     port,
     close: async () => {
-      if (!closing) server.close()
-      closing = true
+      if (server.listening) server.close()
+      connections.release()
       await closed
     },
     abort: () => server.closeAllConnections(),

@@ -1,0 +1,142 @@
+import { resolve } from 'node:path'
+import { loadConfig } from '../../configs/load.ts'
+import type { Config } from '../../configs/schema.ts'
+import { exitCodes, PipelineError } from '../../data/errors.ts'
+import { openPool } from '../../data/pool/open.ts'
+import { readPool } from '../../data/pool/pool-file.ts'
+import type { Prompt } from '../../data/records/prompt.ts'
+import { createJudge } from '../../judge/create.ts'
+import { rewardMaximum } from '../../rewards/config.ts'
+import { isLoopback, type Access } from '../../rewards/service/access.ts'
+import { createRewardApp } from '../../rewards/service/app.ts'
+import { serveRewards, type RewardServer } from '../../rewards/service/server.ts'
+import { defaultStopTokens } from '../../rewards/service/stop-tokens.ts'
+import { defineCommand } from '../command.ts'
+import { wholeNumber } from '../number-options.ts'
+import type { Interrupts } from '../interrupts.ts'
+
+const tokenVariable = 'DRIFT_GRPO_REWARD_TOKEN'
+
+const highestPort = 65_535
+
+const usage = (message: string, remedy: string): PipelineError => new PipelineError('usage', message, { remedy })
+
+/** Elsewhere than on loopback anybody could spend the judge's time: only with a token. */
+const accessFor = (host: string, token: string | undefined): Access => {
+  const loopbackOnly = isLoopback(host)
+  if (token === '') throw usage('the token is empty', `Give --token TOKEN, or set ${tokenVariable}.`)
+  if (!loopbackOnly && token === undefined)
+    throw usage(
+      `--host ${host} is reached from other machines, and there is no token`,
+      `Give --token TOKEN, or set ${tokenVariable}.`,
+    )
+  return { token: token ?? null, loopbackOnly }
+}
+
+/** The prompts that requests may name by id. */
+const promptsOf = async (config: Config, file: string | undefined): Promise<ReadonlyMap<string, Prompt>> => {
+  const prompts = new Map<string, Prompt>()
+  if (file !== undefined) for await (const prompt of readPool(file)) prompts.set(prompt.id, prompt)
+  else {
+    const { train, heldout } = await openPool(config.pool, config.prompts.examples)
+    for (const prompt of [...train, ...heldout]) prompts.set(prompt.id, prompt)
+  }
+  return prompts
+}
+
+/** Says each problem once while it lasts: a trainer that tries again and again would say the same for ever. */
+const sayOnce = (say: (text: string) => void) => {
+  let last = ''
+  return (text: string, cause: unknown): void => {
+    const line = cause instanceof Error ? `${text} (${cause.message})` : text
+    if (line !== last) say(line)
+    last = line
+  }
+}
+
+/** Serves until the first signal, then lets requests in flight finish; a second signal cuts them. */
+const serveUntilStopped = async (server: RewardServer, { finish, abort }: Interrupts): Promise<void> => {
+  await new Promise<void>((stop) => {
+    if (finish.aborted) stop()
+    else finish.addEventListener('abort', () => stop(), { once: true })
+  })
+  if (abort.aborted) server.abort()
+  abort.addEventListener('abort', () => server.abort(), { once: true })
+  await server.close()
+}
+
+export const serveRewardsCommand = defineCommand({
+  name: 'serve-rewards',
+  summary: 'Score completions over HTTP, for other trainers: OpenRLHF, slime, NeMo-Gym, TRL',
+  options: {
+    config: {
+      type: 'string',
+      demandOption: true,
+      describe: 'config file; its rewards, judge and pool are what is served',
+    },
+    set: {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: 'override one value, as in --set judge.kind=none',
+      requiresArg: true,
+      nargs: 1,
+    },
+    host: { type: 'string', default: '127.0.0.1', describe: 'address to listen on; other than loopback needs a token' },
+    port: { ...wholeNumber('port', 0), default: 8200, describe: 'port to listen on; 0 takes a free one' },
+    token: { type: 'string', describe: `token that clients must send; default: ${tokenVariable}, else none` },
+    pool: {
+      type: 'string',
+      describe: 'pool file with the prompts that requests may name by id; default: the config’s pool',
+    },
+    inline: { type: 'boolean', default: false, describe: 'open no pool: every request brings its own prompts' },
+    'stop-token': {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      requiresArg: true,
+      default: [...defaultStopTokens],
+      describe: 'text to cut from the end of what OpenRLHF, slime and NeMo-Gym send',
+    },
+    'max-body': { ...wholeNumber('max-body', 1), default: 32, describe: 'largest request, in MiB' },
+    timeout: { ...wholeNumber('timeout', 1), default: 100, describe: 'longest wait for a verdict, in seconds' },
+  },
+  examples: [
+    ['drift-grpo serve-rewards --config tiny.yaml', 'on http://127.0.0.1:8200; prints the address'],
+    ['drift-grpo serve-rewards --config tiny.yaml --set judge.kind=none --inline', 'the structural rewards only'],
+    ['drift-grpo serve-rewards --config tiny.yaml --host 0.0.0.0 --token SECRET', 'for trainers on other machines'],
+  ],
+  run: async (args, { cwd, env, out, interrupts }) => {
+    if (args.port > highestPort) throw usage(`--port: ${args.port} is not a port`, `Ports end at ${highestPort}.`)
+    const access = accessFor(args.host, args.token ?? env[tokenVariable])
+    const { config } = await loadConfig({ name: args.config, sets: args.set, cwd })
+    const signals = interrupts('finishing the requests in flight')
+    if (!args.inline) out.progress('opening the pool')
+    const prompts = args.inline
+      ? new Map<string, Prompt>()
+      : await promptsOf(config, args.pool === undefined ? undefined : resolve(cwd, args.pool))
+    const judge = await createJudge(config.judge, { cwd, env, signal: signals.finish })
+    try {
+      const app = createRewardApp({
+        rewards: config.rewards,
+        judge,
+        findPrompt: (id) => prompts.get(id),
+        access,
+        stopTokens: args['stop-token'],
+        maxBodyBytes: args['max-body'] * 2 ** 20,
+        timeoutMs: args.timeout * 1000,
+        onProblem: sayOnce(out.progress),
+      })
+      const server = await serveRewards(app, { host: args.host, port: args.port })
+      const best = rewardMaximum(config.rewards, judge !== null).toFixed(2)
+      out.progress(
+        `${prompts.size} prompts, profile ${config.rewards.profile}, judge ${judge?.name ?? 'none'}, R is at most ${best}`,
+      )
+      out.data(server.url)
+      await serveUntilStopped(server, signals)
+    } finally {
+      await judge?.close()
+    }
+    return exitCodes.ok
+  },
+})
