@@ -28,11 +28,16 @@ class Component:
 
 @dataclass(frozen=True)
 class ScoredCompletion:
-    """What the service says about one completion. `raw[name]` is None where that component has no score."""
+    """What the service says about one completion. `raw[name]` is None where that component has no score.
+
+    `unscored` says why there is no total; `unreadable` is true when that will never change: the service cannot read the
+    prompt.
+    """
 
     total: float | None
     raw: Mapping[str, float | None]
-    unscored: str | None
+    unscored: str | None = None
+    unreadable: bool = False
 
 
 class RewardService:
@@ -95,5 +100,7 @@ def _reason(error: urllib.error.HTTPError) -> str:
 def _read(result: Mapping[str, Any]) -> ScoredCompletion:
     raw = {name: None if score is None else float(score["raw"]) for name, score in result["components"].items()}
     unscored = result["unscored"]
-    reason = None if unscored is None else f"{unscored['component']}: {unscored['reason']}"
-    return ScoredCompletion(result["total"], raw, reason)
+    if unscored is None:
+        return ScoredCompletion(result["total"], raw)
+    reason = f"{unscored['component']}: {unscored['reason']}"
+    return ScoredCompletion(None, raw, reason, unreadable=unscored["component"] not in raw)

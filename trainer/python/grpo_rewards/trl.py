@@ -28,8 +28,11 @@ class _Batch:
         texts = [_text(completion) for completion in completions]
         key = json.dumps([asked, texts], sort_keys=True)
         if key != self.key:
-            self.scored = self.service.score(asked, texts)
-            self.key = key
+            scored = self.service.score(asked, texts)
+            for one in scored:
+                if one.unreadable:
+                    raise RewardServiceError(f"column {self.column}: {one.unscored}")
+            self.key, self.scored = key, scored
             for reason in {one.unscored for one in self.scored if one.unscored is not None}:
                 logger.warning("a completion has no reward: %s", reason)
         return self.scored

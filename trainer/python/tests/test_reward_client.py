@@ -162,6 +162,22 @@ def test_a_missing_column_is_named(stub: Recorded) -> None:
         functions[0](prompts=PROMPTS, completions=[turn("a"), turn("b")], other=IDS)
 
 
+def test_a_row_that_the_service_cannot_read_ends_the_run(stub: Recorded) -> None:
+    def refuse(body: dict[str, Any]) -> dict[str, Any]:
+        blank = {c["name"]: None for c in COMPONENTS}
+        unscored = {"component": "prompt", "reason": "unknown node"}
+        return {
+            "results": [
+                {"id": i["id"], "total": None, "components": blank, "unscored": unscored} for i in body["items"]
+            ]
+        }
+
+    stub.answer = refuse
+    functions, _ = reward_functions(RewardService(stub.url))
+    with pytest.raises(RewardServiceError, match="column drift_prompt: prompt: unknown node"):
+        functions[0](prompts=PROMPTS, completions=[turn("a"), turn("b")], drift_prompt=IDS)
+
+
 def test_an_empty_batch_is_empty(stub: Recorded) -> None:
     functions, _ = reward_functions(RewardService(stub.url))
     assert functions[0](prompts=[], completions=[], drift_prompt=[]) == []
