@@ -44,7 +44,11 @@ export const classifyDraft = (trajectory: Trajectory, step: Step, rng: Rng, reje
   const labelled = trajectory.labelled && isAligned !== null
   return {
     node: 'n1',
-    group: labelled ? (isAligned === 'N' ? 'not_aligned' : alignedGroup(step.step, origin.afterExposure)) : 'unlabelled',
+    group: labelled
+      ? isAligned === 'N'
+        ? 'not_aligned'
+        : alignedGroup(step.step, origin.afterExposure)
+      : 'unlabelled',
     input: {
       task: trajectory.task,
       onset: suspectOnset(trajectory, step.step, rng),

@@ -50,7 +50,13 @@ describe('a drifted trajectory', () => {
       .filter(isNode('n1'))
       .slice(0, 5)
       .map(({ group }) => group)
-    expect(groups).toEqual(['aligned_first_step', 'aligned_before_exposure', 'not_aligned', 'aligned_after_exposure', 'aligned_after_exposure'])
+    expect(groups).toEqual([
+      'aligned_first_step',
+      'aligned_before_exposure',
+      'not_aligned',
+      'aligned_after_exposure',
+      'aligned_after_exposure',
+    ])
   })
 
   test('lists successful writes, on task or off, and successful off-task reads; failed calls are left out', () => {

@@ -4,7 +4,17 @@ import { allocate, divide, largestBalanced } from '../../../data/pool/quota.ts'
 import { nodeIds } from '../../../data/records/node.ts'
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((a, b) => a + b, 0)
-const groups = ['not_aligned', 'aligned_first_step', 'aligned_before_exposure', 'aligned_after_exposure', 'writes', 'reads', 'mixed', 'one_app', 'unlabelled']
+const groups = [
+  'not_aligned',
+  'aligned_first_step',
+  'aligned_before_exposure',
+  'aligned_after_exposure',
+  'writes',
+  'reads',
+  'mixed',
+  'one_app',
+  'unlabelled',
+]
 const counts = fc.dictionary(fc.constantFrom(...groups), fc.nat(300)).map((given) => new Map(Object.entries(given)))
 
 describe('quotas', () => {
