@@ -1,4 +1,4 @@
-import { element, legend, margin, scale, svg, text, ticks, tickText, type ChartText } from './svg.ts'
+import { element, legend, margin, scale, svg, text, ticks, tickText, type ChartText, type Scale } from './svg.ts'
 
 export interface BarPair {
   readonly label: string
@@ -22,6 +22,13 @@ const width = 720
 const bar = (kind: 'base' | 'trained', zero: number, end: number, y: number): string =>
   element('rect', { class: kind, x: Math.min(zero, end), y, width: Math.abs(end - zero), height: 15 })
 
+/** Where a bar's number stands: after the bar, and after the stroke of the limit where that would cross it. */
+const numberAt = (x: Scale, value: number, limit: number | undefined): number => {
+  const end = Math.max(x(0), x(value)) + 5
+  const stroke = limit === undefined ? Number.NEGATIVE_INFINITY : x(limit)
+  return stroke > end - 5 && stroke < end + 32 ? stroke + 5 : end
+}
+
 /** Pairs of horizontal bars, base above trained, each with its number; axis from `range`, not from the data. */
 export const barChart = ({ pairs, axis, range, ...words }: BarsOptions): string => {
   const height = margin.top + 20 + pairs.length * rowHeight + margin.bottom
@@ -32,9 +39,9 @@ export const barChart = ({ pairs, axis, range, ...words }: BarsOptions): string 
     return [
       text(labelWidth - 10, y + 19, label, { 'text-anchor': 'end' }),
       bar('base', x(0), x(base), y),
-      text(Math.max(x(0), x(base)) + 5, y + 12, base.toFixed(2)),
+      text(numberAt(x, base, limit), y + 12, base.toFixed(2)),
       bar('trained', x(0), x(trained), y + 17),
-      text(Math.max(x(0), x(trained)) + 5, y + 29, trained.toFixed(2)),
+      text(numberAt(x, trained, limit), y + 29, trained.toFixed(2)),
       ...(limit === undefined
         ? []
         : [element('line', { class: 'limit', x1: x(limit), x2: x(limit), y1: y - 3, y2: y + 35 })]),
