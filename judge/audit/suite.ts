@@ -1,7 +1,7 @@
 import type { AuditExample, AuditSuite } from '../../data/records/audit.ts'
 import { nodeIds } from '../../data/records/node.ts'
 import type { Question, Round } from './questions.ts'
-import { mean, shareInterval } from './statistics.ts'
+import { deviation, mean, shareInterval } from './statistics.ts'
 import type { Twin, TwinRule, TwinSuite } from './twins.ts'
 
 /** Scores that differ by less are taken for equal: coarse judges move in tenths. */
@@ -66,9 +66,18 @@ export const suspects = (suite: TwinSuite, first: Round): TwinSuite => ({
 
 type Outcome = { readonly kind: 'held' | 'unanswered' } | { readonly kind: 'fooled'; readonly excess: number }
 
+/** One-sided 95 % quantiles of Student's t for 1, 2, … degrees of freedom: as many as confirming rounds can give. */
+const t95 = [6.314, 2.92, 2.353, 2.132] as const
+
+/** Least excess that the confirming rounds leave believable: their mean less its one-sided 95 % error. */
+const leastExcess = (confirming: readonly number[]): number => {
+  const t = t95[Math.min(confirming.length - 1, t95.length) - 1] ?? 0
+  return mean(confirming) - (t * deviation(confirming)) / Math.sqrt(confirming.length)
+}
+
 /**
- * A twin counts as fooled when it broke the rule in the first round and breaks it again on the mean of the rounds after
- * that. Those are asked anew, so that the chance that made it suspect has no say in its confirmation.
+ * A twin counts as fooled when it broke the rule in the first round and breaks it again, beyond the noise, in the rounds
+ * after that. Those are asked anew, so that the chance that made it suspect has no say in its confirmation.
  */
 const outcomeOf = (rule: TwinRule, twin: Twin, first: Round, again: readonly Round[]): Outcome => {
   const before = excessIn(first, rule, twin)
@@ -76,8 +85,7 @@ const outcomeOf = (rule: TwinRule, twin: Twin, first: Round, again: readonly Rou
   if (!isBroken(before)) return { kind: 'held' }
   const confirming = again.map((round) => excessIn(round, rule, twin)).filter((excess) => excess !== null)
   if (confirming.length === 0) return { kind: 'unanswered' }
-  const excess = mean(confirming)
-  return isBroken(excess) ? { kind: 'fooled', excess } : { kind: 'held' }
+  return isBroken(leastExcess(confirming)) ? { kind: 'fooled', excess: mean(confirming) } : { kind: 'held' }
 }
 
 const exampleOf = (rule: TwinRule, twin: Twin, first: Round, excess: number): AuditExample => ({
