@@ -1,6 +1,7 @@
 import { Hono, type Context } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { routePath } from 'hono/route'
+import { PipelineError } from '../../data/errors.ts'
 import { guard } from './access.ts'
 import { errorBody, refusals, ServiceError } from './errors.ts'
 import { openApiDocument } from './openapi.ts'
@@ -14,13 +15,18 @@ const loopback = { token: null, loopbackOnly: true } as const
 const retryAfterSeconds = '5'
 const methods = new Set(['GET', 'POST'])
 
-const asServiceError = (error: Error): ServiceError =>
-  error instanceof ServiceError
-    ? error
-    : new ServiceError('internal', 'the service failed on this request', {
-        remedy: 'This is a fault of the program; its log says more.',
-        cause: error,
-      })
+/** An expected failure says itself what is wrong; of anything else a client learns only that it happened. */
+const asServiceError = (error: Error): ServiceError => {
+  if (error instanceof ServiceError) return error
+  if (error instanceof PipelineError) {
+    const remedy = error.remedy === undefined ? {} : { remedy: error.remedy }
+    return new ServiceError('internal', error.message, { ...remedy, cause: error.cause })
+  }
+  return new ServiceError('internal', 'the service failed on this request', {
+    remedy: 'This is a fault of the program; its log says more.',
+    cause: error,
+  })
+}
 
 /** Nobody answers: the path is unknown, or known for another method. */
 const missing = (app: Hono, { req: { method, path } }: Context): ServiceError =>
