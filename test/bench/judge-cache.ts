@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { open as openDatabase } from 'lmdb'
 import { VerdictCache } from '../../judge/cache/cache.ts'
+import { encodeEntry } from '../../judge/cache/entry.ts'
 import { verdictKey } from '../../judge/cache/key.ts'
 import { VerdictStore } from '../../judge/cache/store.ts'
 import { keyOf, verdictOf } from '../judge/cache/verdicts.ts'
@@ -17,12 +19,15 @@ const now = (): number => performance.now()
 const probes = 10_000
 const identity = { model: 'judge', fingerprint: null, decoding: { temperature: 0, maxTokens: 2048 } }
 
+/** The bytes that the store would write, in larger transactions. */
 const fill = async (directory: string, records: number): Promise<void> => {
-  const store = await VerdictStore.open(directory)
-  const batch = 5000
-  for (let n = 0; n < records; n += batch)
-    await Promise.all(Array.from({ length: batch }, (_, i) => store.keep(keyOf(n + i), verdictOf(n + i))))
-  await store.close()
+  const table = openDatabase<Buffer, Buffer>({ path: directory, encoding: 'binary', keyEncoding: 'binary' })
+  const batch = 20_000
+  for (let from = 0; from < records; from += batch) {
+    const numbers = Array.from({ length: Math.min(batch, records - from) }, (_, i) => from + i)
+    await Promise.all(numbers.map((n) => table.put(Buffer.from(keyOf(n), 'hex'), encodeEntry(keyOf(n), verdictOf(n)))))
+  }
+  await table.close()
 }
 
 const millisecondsEach = (action: (i: number) => void): number => {
