@@ -1,5 +1,4 @@
 import { PipelineError } from '../data/errors.ts'
-import type { NodeId } from '../data/records/node.ts'
 import type { BoundPrompt } from './bind-pool.ts'
 import type { Learner } from './learner.ts'
 import type { Sampler } from './sampler.ts'
@@ -8,17 +7,14 @@ import type { Sampler } from './sampler.ts'
 export type Canaries = readonly (readonly number[])[]
 export type Logprobs = readonly (readonly number[])[]
 
-const canaryCount = 2
 const canaryTokens = 32
 
-/** The ends of the shortest prompts of two nodes: real text, past what all prompts begin with, cheap to score. */
+/** The end of the shortest prompt: real text, past what all prompts begin with, cheap enough to score at every step. */
 export const chooseCanaries = (prompts: readonly BoundPrompt[]): Canaries => {
-  const shortest = new Map<NodeId, BoundPrompt>()
-  const byLength = prompts.toSorted(
+  const [shortest] = prompts.toSorted(
     (a, b) => a.tokenIds.length - b.tokenIds.length || (a.prompt.id < b.prompt.id ? -1 : 1),
   )
-  for (const bound of byLength) if (!shortest.has(bound.prompt.node)) shortest.set(bound.prompt.node, bound)
-  return [...shortest.values()].slice(0, canaryCount).map(({ tokenIds }) => tokenIds.slice(-canaryTokens))
+  return shortest === undefined ? [] : [shortest.tokenIds.slice(-canaryTokens)]
 }
 
 /** Mean |Δ| in nats a token that two correct implementations may show, and below which two versions cannot be told apart. */
