@@ -24,7 +24,8 @@ export class JudgeWatch {
   readonly #options: JudgeWatchOptions
   readonly #givenUp = new AbortController()
   readonly #unwatch: () => void
-  #isPaused = false
+  /** It may be down and limited at once. */
+  #pauses = 0
 
   constructor(options: JudgeWatchOptions) {
     this.#options = options
@@ -41,7 +42,7 @@ export class JudgeWatch {
 
   readonly #giveUpIfWaiting = (): void => {
     const { stop } = this.#options
-    if (this.#isPaused && stop?.aborted === true) this.#givenUp.abort(stop.reason)
+    if (this.#pauses > 0 && stop?.aborted === true) this.#givenUp.abort(stop.reason)
   }
 
   readonly #onNotice = (notice: JudgeNotice): void => {
@@ -51,10 +52,12 @@ export class JudgeWatch {
       progress.note(`warning: ${text}`)
       return recorder.warning(text)
     }
-    this.#isPaused = notice.kind === 'paused'
-    progress.note(this.#isPaused ? `paused: ${text}. Ctrl-C saves and stops.` : text)
-    progress.status(this.#isPaused ? `paused: ${text}` : 'going on')
-    if (this.#isPaused) recorder.paused(state(), text)
+    const isPaused = notice.kind === 'paused'
+    this.#pauses += isPaused ? 1 : -1
+    if (!isPaused && this.#pauses > 0) return
+    progress.note(isPaused ? `paused: ${text}. Ctrl-C saves and stops.` : text)
+    progress.status(isPaused ? `paused: ${text}` : 'going on')
+    if (isPaused) recorder.paused(state(), text)
     else recorder.continued(state(), text)
     this.#giveUpIfWaiting()
   }

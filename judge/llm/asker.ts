@@ -156,7 +156,9 @@ export class Asker {
   #obey(course: Course, failure: CallFailure): void {
     const { hold, onOutage, retries, timeoutMs } = this.#options
     course.limited += 1
-    const wait = failure.retryAfterMs ?? this.#backoff(course.limited)
+    const asked = failure.retryAfterMs ?? 0
+    // Who is limited and may come back at once would ask without end.
+    const wait = asked > 0 ? asked : this.#backoff(course.limited)
     if (onOutage === 'skip') {
       course.spent += 1
       if (course.spent > retries || wait > timeoutMs) throw this.#give(course, failure)

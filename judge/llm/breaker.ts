@@ -74,7 +74,7 @@ export class Breaker {
     over.catch(() => undefined)
     this.#outage = { reason, since: performance.now(), over }
     this.#outages += 1
-    this.#options.notify({ kind: 'paused', reason })
+    this.#tell({ kind: 'paused', reason })
   }
 
   /** Resolves when the endpoint may be asked. Rejects while it is down if that is to be skipped. */
@@ -116,6 +116,17 @@ export class Breaker {
     this.#earlierMs += seconds * 1000
     this.#outage = null
     this.answered()
-    this.#options.notify({ kind: 'continued', seconds })
+    this.#tell({ kind: 'continued', seconds })
+  }
+
+  /** Nobody waits for an endpoint that is skipped. */
+  #tell(notice: Exclude<JudgeNotice, { kind: 'warning' }>): void {
+    const { onOutage, notify } = this.#options
+    if (onOutage === 'pause') return notify(notice)
+    const message =
+      notice.kind === 'paused'
+        ? `down, and completions stay unscored until it is back: ${notice.reason}`
+        : `back after ${notice.seconds.toFixed(0)} s`
+    notify({ kind: 'warning', message })
   }
 }

@@ -11,7 +11,7 @@ import { prepareAudit } from './prepare.ts'
 const repeats = 5
 
 /**
- * The short audit of a judge that is a language model, before it decides about rewards. Throws a JudgeError when the
+ * The short audit of a judge that is a language model, before it decides about rewards. Throws a PipelineError when the
  * judge fails and the config requires that it does not. Null: nothing was asked (another kind of judge, or switched off).
  */
 export const auditBeforeTraining = async (

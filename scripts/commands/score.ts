@@ -106,7 +106,7 @@ export const scoreCommand = defineCommand({
   ],
   run: async (args, { cwd, env, out }) => {
     const { against, pool, completions, config, set, dir } = args
-    const job = await openScoreJob({ against, pool, completions, config, set, dir }, { cwd, env })
+    const job = await openScoreJob({ against, pool, completions, config, set, dir }, { cwd, env, say: out.progress })
     try {
       const show = { json: args.json, compares: against !== undefined }
       const directory = args.out === undefined ? null : resolve(cwd, args.out)

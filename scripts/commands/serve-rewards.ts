@@ -6,6 +6,7 @@ import { openPool } from '../../data/pool/open.ts'
 import { readPool } from '../../data/pool/pool-file.ts'
 import type { Prompt } from '../../data/records/prompt.ts'
 import { createJudge } from '../../judge/create.ts'
+import { noticeText } from '../../judge/judge.ts'
 import { rewardMaximum } from '../../rewards/config.ts'
 import { isLoopback, type Access } from '../../rewards/service/access.ts'
 import { createRewardApp } from '../../rewards/service/app.ts'
@@ -116,6 +117,7 @@ export const serveRewardsCommand = defineCommand({
       ? new Map<string, Prompt>()
       : await promptsOf(config, args.pool === undefined ? undefined : resolve(cwd, args.pool))
     const judge = await createJudge(config.judge, { cwd, env, signal: signals.finish })
+    judge?.watch?.((notice) => out.progress(noticeText(notice)))
     try {
       const app = createRewardApp({
         rewards: config.rewards,

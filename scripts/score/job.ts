@@ -4,6 +4,7 @@ import type { Config } from '../../configs/schema.ts'
 import { PipelineError } from '../../data/errors.ts'
 import { JudgeConfig } from '../../judge/config.ts'
 import { createJudge } from '../../judge/create.ts'
+import { noticeText } from '../../judge/judge.ts'
 import { referenceJudge } from '../../judge/reference.ts'
 import { RewardsConfig } from '../../rewards/config.ts'
 import {
@@ -44,6 +45,8 @@ export interface ScoreJob {
 interface Place {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
+  /** Told what people should know on the way. */
+  readonly say: (text: string) => void
 }
 
 type Rules = Pick<Config, 'rewards' | 'judge'>
@@ -82,13 +85,14 @@ const rulesOf = async ({ config: name, set }: ScoreArguments, cwd: string): Prom
   return { rewards: RewardsConfig.parse({}), judge: JudgeConfig.parse(undefined) }
 }
 
-const jobOfFiles = async (args: ScoreArguments, { cwd, env }: Place): Promise<ScoreJob> => {
+const jobOfFiles = async (args: ScoreArguments, { cwd, env, say }: Place): Promise<ScoreJob> => {
   const { pool, completions } = args
   if (pool === undefined || completions === undefined)
     throw usage('give --pool FILE with --completions FILE, or --against RUN')
   const { rewards, judge: judgeConfig } = await rulesOf(args, cwd)
   const index = await readPromptIndex(resolve(cwd, pool))
   const judge = await createJudge(judgeConfig, { cwd, env })
+  judge?.watch?.((notice) => say(noticeText(notice)))
   return {
     source: resolve(cwd, completions),
     profile: rewards.profile,

@@ -1,10 +1,11 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { packageRoot } from '../../data/package-root.ts'
 import { docCommands } from '../support/doc-commands.ts'
 import { runInProcess } from '../support/in-process-cli.ts'
+import { JudgeServer } from '../support/judge-server.ts'
 import type { Ended } from '../support/run-program.ts'
 
 const recorded = join(packageRoot(), 'test', 'fixtures', 'recorded-run')
@@ -104,6 +105,22 @@ describe('score --completions', () => {
     })
     const rollouts = await cli(...args, '--completions', `runs/mine/${first}`)
     expect(JSON.parse(rollouts.stdout)).toMatchObject({ all: { completions: 40 } })
+  })
+})
+
+describe('a judge that is asked', () => {
+  it('is said to be waited for while it is down', async () => {
+    const judge = await JudgeServer.start({ behave: ({ before }) => (before === 0 ? { status: 503 } : 'verdict') })
+    onTestFinished(() => judge.close())
+    const settings = {
+      ...{ kind: 'llm', baseUrl: judge.url, model: 'judge', cache: { dir: null }, retries: 0 },
+      breaker: { failures: 1, pauseSeconds: 0.02 },
+    }
+    const args = ['--pool', 'runs/mine/pool.jsonl', '--completions', 'mine.jsonl', '--config', 'tiny.yaml']
+    const sets = ['--set', 'rewards.profile=paper', '--set', `judge=${JSON.stringify(settings)}`]
+    const { code, stderr } = await cli('score', ...args, ...sets)
+    expect(stderr).toMatch(/waiting for the judge: HTTP 503 injected\n(.*\n)*the judge is back after 0 s/)
+    expect(code).toBe(0)
   })
 })
 

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { labelOf, item } from '../rewards/service/support.ts'
 import { goldCompletions } from '../judge/samples.ts'
+import { JudgeServer } from '../support/judge-server.ts'
 import { runProgram, startProgram, type Started } from '../support/run-program.ts'
 import { temporaryDirectory } from '../support/tiny-training.ts'
 
@@ -76,6 +77,23 @@ describe('serve-rewards', () => {
     await stop(server)
     const lines = (await server.ended).stderr.split('\n').filter((line) => line.startsWith('422'))
     expect(lines).toStrictEqual([expect.stringContaining('422 POST /v1/slime: label: must be the id of a prompt')])
+  })
+
+  it('says on stderr that it waits for the judge, and when it goes on', async () => {
+    let down = true
+    const judge = await JudgeServer.start({ behave: () => (down ? { status: 503 } : 'verdict') })
+    onTestFinished(() => judge.close())
+    const settings = {
+      ...{ kind: 'llm', baseUrl: judge.url, model: 'judge', cache: { dir: null }, retries: 0 },
+      breaker: { failures: 1, pauseSeconds: 0.1 },
+    }
+    const server = await serve(['--config', 'tiny.yaml', '--inline', '--set', `judge=${JSON.stringify(settings)}`])
+    const answer = post(`${server.url}/v1/score`, { items: [item('a')] })
+    await server.said('waiting for the judge: HTTP 503')
+    down = false
+    expect((await answer).json).toMatchObject({ results: [{ unscored: null }] })
+    await stop(server)
+    expect((await server.ended).stderr).toContain('the judge is back after')
   })
 
   it('takes its token from the environment, and asks for it', async () => {

@@ -208,6 +208,22 @@ describe('a run whose judge is down', () => {
     watch.close()
   })
 
+  it('goes on, and can be left to finish its step, only when neither outage nor rate limit holds any more', async () => {
+    const { run, recorder, stop, send, watch } = watched()
+    await recorder.status('running', start)
+    send({ kind: 'paused', reason: 'its rate limit asks to wait 30 s' })
+    send(paused)
+    send({ kind: 'continued', seconds: 30 })
+    await recorder.settle()
+    expect(JSON.parse(readFileSync(run.at('status.json'), 'utf8'))).toMatchObject({ state: 'paused' })
+    stop.abort(new Error('stopped by SIGINT'))
+    expect(watch.signal.reason).toBe(stop.signal.reason)
+    send({ kind: 'continued', seconds: 40 })
+    await recorder.settle()
+    watch.close()
+    expect(JSON.parse(readFileSync(run.at('status.json'), 'utf8'))).toMatchObject({ state: 'running' })
+  })
+
   it('is left to finish its step by a wish to stop when it does not wait', () => {
     const { stop, send, watch } = watched()
     send(paused)

@@ -72,17 +72,22 @@ describe('an endpoint that goes down', () => {
   })
 
   it('can be left out instead: its questions fail at once, and later ones are answered', async () => {
-    const { judge, server } = await setUp({}, { onOutage: 'skip', retries: 0, concurrency: 1 })
+    const { judge, server, notices } = await setUp({}, { onOutage: 'skip', retries: 0, concurrency: 1 })
     const { port } = server
     await server.close()
     const results = await askAll(judge)
     expect(results.every((one) => one.status === 'rejected' && one.reason instanceof JudgeError)).toBe(true)
     expect(scoresOf(results).filter((text) => String(text).startsWith('the judge is down'))).toHaveLength(16)
     expect(judge.counts?.().requests).toBe(5)
-    const continued = told(judge, 'continued')
+    const back = told(judge, 'warning')
     await comeBack(port)
-    await continued
+    await back
     expect(scoresOf(await askAll(judge))).toEqual(completions.map(scoreOf))
+    // Nobody waited, so nobody is told to.
+    expect(notices.map((notice) => (notice.kind === 'warning' ? notice.message : notice.kind))).toEqual([
+      expect.stringMatching(/^down, and completions stay unscored until it is back: .*ECONNREFUSED/),
+      expect.stringMatching(/^back after \d+ s$/),
+    ])
   })
 
   it('lets those who wait be called off', async () => {
@@ -141,6 +146,19 @@ describe('a rate limit', () => {
     )
     expect(scoresOf(await askAll(judge))).toEqual(completions.map(scoreOf))
     expect(early).toEqual([])
+  })
+
+  it('that may be tried again at once is waited for all the same, so that nobody asks without end', async () => {
+    const server = await comeBack(0, { behave: () => ({ status: 429, headers: { 'retry-after': '0' } }) })
+    const judge = await openLlmJudge(judgeConfig(server.url), { cwd: '/', env: {}, firstBackoffMs: 60_000 })
+    onTestFinished(() => judge.close())
+    const gone = new AbortController()
+    const paused = told(judge, 'paused')
+    const asking = askAll(judge, ['completion 1'], gone.signal)
+    expect(await paused).toMatchObject({ reason: expect.stringMatching(/^its rate limit asks to wait \d\d s$/) })
+    gone.abort(new Error('enough'))
+    await asking
+    expect(server.asked('completion 1')).toBe(1)
   })
 
   it('of a long time is told, and does not outlast a wish to stop', async () => {
