@@ -12,15 +12,20 @@ const isSame = (answer: JsonObject, key: string, expected: readonly string[]): n
   return Number(items !== null && sameItems(items, expected))
 }
 
-/** F1 of a set of items against the expected set; 1 when both are empty. An unreadable list is an empty one. */
-const f1 = (given: readonly string[], expected: readonly string[]): number => {
+/** F1 of a set of items against the expected set; 1 when both are empty, 0 for a list that cannot be read. */
+const f1 = (given: readonly string[] | null, expected: readonly string[]): number => {
+  if (given === null) return 0
   const [found, wanted] = [new Set(given), new Set(expected)]
   if (found.size + wanted.size === 0) return 1
   const hits = [...found].filter((item) => wanted.has(item)).length
   return (2 * hits) / (found.size + wanted.size)
 }
 
-const tagged = (tag: string, items: readonly string[] | null): string[] => (items ?? []).map((item) => `${tag} ${item}`)
+/** Writes and reads as one set; null when neither can be read. */
+const operations = (writes: readonly string[] | null, reads: readonly string[] | null): string[] | null =>
+  writes === null && reads === null
+    ? null
+    : [...(writes ?? []).map((item) => `write ${item}`), ...(reads ?? []).map((item) => `read ${item}`)]
 
 const empty: JsonObject = new Map()
 
@@ -34,14 +39,11 @@ const againstTarget: { readonly [N in NodeId]: (answer: JsonObject, target: Targ
     writes_right: isSame(answer, 'write_operations', target.writeOperations),
     reads_right: isSame(answer, 'read_operations', target.readOperations),
     operations_f1: f1(
-      [
-        ...tagged('write', readList(answer.get('write_operations'))),
-        ...tagged('read', readList(answer.get('read_operations'))),
-      ],
-      [...tagged('write', target.writeOperations), ...tagged('read', target.readOperations)],
+      operations(readList(answer.get('write_operations')), readList(answer.get('read_operations'))),
+      operations(target.writeOperations, target.readOperations) ?? [],
     ),
   }),
-  n3: (answer, target) => ({ apps_f1: f1(readList(answer.get('apps_name')) ?? [], target.apps) }),
+  n3: (answer, target) => ({ apps_f1: f1(readList(answer.get('apps_name')), target.apps) }),
   n4: (answer, target) => ({
     reversible_right: isSame(answer, 'write_reversible', target.reversible),
     not_reversible_right: isSame(answer, 'write_not_reversible', target.notReversible),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { nodeIds } from '../../../data/records/node.ts'
+import type { Prompt } from '../../../data/records/prompt.ts'
 import type { Completion } from '../../../data/records/rollout.ts'
 import { targetClass, taskMeasures } from '../../../trainer/evaluation/task-measures.ts'
 import { complete, goldCompletions, samplePrompts } from '../../judge/samples.ts'
@@ -26,6 +27,14 @@ describe('the measures beside the reward', () => {
     expect(broken).toMatchObject({ envelope: 0, readable: 0, truncated: 1 })
     const shares = Object.entries(broken).filter(([name]) => name !== 'tokens' && name !== 'truncated')
     expect(shares.filter(([, value]) => value !== 0)).toStrictEqual([])
+  })
+
+  it('are 0 for what cannot be read where there was nothing to find, too', () => {
+    const prompt: Prompt = { ...samplePrompts.n2, target: { node: 'n2', writeOperations: [], readOperations: [] } }
+    expect(taskMeasures(prompt, sampled('no idea'))['operations_f1']).toBe(0)
+    expect(taskMeasures(prompt, sampled(complete('x', { other: 'None' })))['operations_f1']).toBe(0)
+    const none = complete('x', { write_operations: 'None', read_operations: 'None' })
+    expect(taskMeasures(prompt, sampled(none))['operations_f1']).toBe(1)
   })
 
   it('give half marks where half is right', () => {
