@@ -31,13 +31,14 @@ const readMeta = async (file: FileHandle, position: number): Promise<Meta | null
 export const checkFile = async (path: string): Promise<void> => {
   const file = await open(path, 'r')
   try {
-    const { size } = await file.stat()
-    if (size === 0) return
+    if ((await file.stat()).size === 0) return
     const first = await readMeta(file, 0)
     const second = first === null ? null : await readMeta(file, first.pageSize)
     if (first === null || second === null) throw new Error(`${path} is not a verdict cache`)
     const newest = first.transaction > second.transaction ? first : second
     const needed = (newest.lastPage + 1) * newest.pageSize
+    // Looked up last: another process grows the file before its meta page says so.
+    const { size } = await file.stat()
     if (size < needed) throw new Error(`${path} was cut off: it has ${size} of ${needed} bytes`)
   } finally {
     await file.close()

@@ -19,12 +19,16 @@ export const openLineFile = async (path: string): Promise<LineFile> => {
   const temporary = `${path}.${process.pid}.tmp`
   const stream = createWriteStream(temporary)
   await once(stream, 'open')
+  let failure: Error | null = null
+  // A full disk is noticed between two lines too, when nobody waits for one.
+  stream.on('error', (error) => (failure ??= error))
   const end = async (): Promise<void> => {
     stream.end()
     await finished(stream)
   }
   return {
     write: async (record) => {
+      if (failure !== null) throw failure
       if (!stream.write(`${JSON.stringify(record)}\n`)) await once(stream, 'drain')
     },
     close: async () => {

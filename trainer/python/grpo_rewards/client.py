@@ -1,5 +1,6 @@
 """A client of the reward service: one method a route."""
 
+import http.client
 import json
 import time
 import urllib.error
@@ -73,7 +74,7 @@ class RewardService:
             except urllib.error.HTTPError as error:
                 if error.code not in RETRIED_STATUS or attempt == self.retries:
                     raise RewardServiceError(f"{self.url}{path}: {error.code}, {_reason(error)}") from error
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, http.client.HTTPException) as error:
                 if attempt == self.retries:
                     raise RewardServiceError(f"{self.url}{path}: {error}") from error
             time.sleep(FIRST_PAUSE_SECONDS * 2**attempt)

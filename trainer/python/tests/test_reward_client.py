@@ -35,6 +35,10 @@ def result(item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+# In place of a status: an answer that breaks off.
+HALF = -1
+
+
 class Recorded:
     """What a stub server was asked, and how it is to answer the next requests."""
 
@@ -60,6 +64,13 @@ def serving(recorded: Recorded) -> Iterator[Recorded]:
                 status = recorded.failures.pop(0)
                 if status == 0:
                     self.connection.close()
+                    return
+                if status == HALF:
+                    self.send_response(200)
+                    self.send_header("content-length", "1000")
+                    self.end_headers()
+                    self.wfile.write(b'{"results": [')
+                    self.close_connection = True
                     return
                 self.reply(status, {"error": {"code": "some", "message": "in its own words"}})
             else:
@@ -183,7 +194,7 @@ def test_an_empty_batch_is_empty(stub: Recorded) -> None:
     assert functions[0](prompts=[], completions=[], drift_prompt=[]) == []
 
 
-@pytest.mark.parametrize("failures", [[503], [0], [502, 0, 504]])
+@pytest.mark.parametrize("failures", [[503], [0], [HALF], [502, 0, 504]])
 def test_what_may_pass_is_tried_again(stub: Recorded, failures: list[int]) -> None:
     stub.failures = list(failures)
     (scored,) = RewardService(stub.url).score([{"id": "x"}], ["abc"])
