@@ -27,7 +27,8 @@ const rules: {
   },
   must_rise: {
     needsPlain: true,
-    excess: (plain, doctored) => tolerance + rounding - (doctored - plain),
+    // A rise of exactly the tolerance is none, whichever way its last bit fell.
+    excess: (plain, doctored) => tolerance + 2 * rounding - (doctored - plain),
     words: () => `must score more than ${tolerance} above its twin`,
   },
   at_most: {

@@ -58,6 +58,20 @@ describe('a judge with one weakness', () => {
   })
 })
 
+describe('a rise of exactly the tolerance', () => {
+  const ladder = suites.find(({ name }) => name === 'right_over_wrong')
+
+  it.each([
+    [0.3, 0.4],
+    [0.5, 0.6],
+    [0.8, 0.9],
+  ])('is none, whichever way its last bit fell: from %f to %f', async (wrong, right) => {
+    const rightOnes = new Set(ladder?.twins.map(({ doctored }) => doctored))
+    const report = await audit(scripted(({ completion }) => (rightOnes.has(completion) ? right : wrong)))
+    expect(suiteOf(report, 'right_over_wrong')).toMatchObject({ fooled: ladder?.twins.length })
+  })
+})
+
 describe('an honest judge', () => {
   it('passes all suites: the one that grades from targets', async () => {
     const report = await audit({ ...referenceJudge, close: async () => undefined })
