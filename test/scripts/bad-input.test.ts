@@ -198,6 +198,6 @@ describe('a run that was copied in part', () => {
     writeFileSync(join(run, 'pool.jsonl'), '')
     const state = { runId: 'half', nextStep: 2, policyVersion: 2, policyName: 'p', adapter: 'v000002', totalTokens: 9 }
     writeFileSync(join(run, 'checkpoints', 'step-000002', 'loop.json'), JSON.stringify(state))
-    expectRefusal(await cli(['eval', '--run', 'half']), 3, 'the adapter of policy version 2 is not there')
+    expectRefusal(await cli(['eval', '--run', 'half']), 3, 'the adapter cannot be read')
   })
 })
