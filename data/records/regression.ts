@@ -28,7 +28,7 @@ export const RegressionTest = z.strictObject({
   /** The same, adjusted over all tests of this verdict (Benjamini-Hochberg). Regressed: q is at most alpha. */
   q: z.number(),
   regressed: z.boolean(),
-  /** Smallest fall beyond the margin that so many prompts show four times in five. */
+  /** Smallest fall, the margin included, that this test alone shows four times in five with so many prompts. */
   detectable: z.number().nullable(),
 })
 export type RegressionTest = z.infer<typeof RegressionTest>

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { countCodePoints } from '../../data/completion/text.ts'
+import { inTurn } from '../../data/pool/in-turn.ts'
 import { nodeIds, type NodeId } from '../../data/records/node.ts'
 import type { Prompt } from '../../data/records/prompt.ts'
 import type { AuditSample } from '../../judge/audit/audit.ts'
-import type { Question } from '../../judge/audit/questions.ts'
+import { distinct, type Question } from '../../judge/audit/questions.ts'
 import type { TwinSuite } from '../../judge/audit/twins.ts'
 import { createComposite } from '../../rewards/composite.ts'
 import type { RewardsConfig } from '../../rewards/config.ts'
@@ -11,12 +12,7 @@ import { gatherEvidence } from '../../rewards/evidence.ts'
 import type { GivenCompletion } from '../score/given-completion.ts'
 import type { PromptIndex } from '../score/prompts.ts'
 
-/** Takes the nodes in turn, so that any first part of a list has its share of each. */
-const inTurn = (questions: readonly Question[]): Question[] => {
-  const queues = nodeIds.map((node) => questions.filter(({ prompt }) => prompt.node === node))
-  const longest = Math.max(0, ...queues.map((queue) => queue.length))
-  return Array.from({ length: longest }, (_, i) => queues.flatMap((queue) => queue.slice(i, i + 1))).flat()
-}
+const nodeOf = ({ prompt }: Question): NodeId => prompt.node
 
 /** The completions of the twins as they are before anything is done to them, and the right ones: each once. */
 export const builtInCompletions = (suites: readonly TwinSuite[]): Question[] => {
@@ -29,7 +25,7 @@ export const builtInCompletions = (suites: readonly TwinSuite[]): Question[] => 
     ]),
     ...plain.map(({ prompt, plain: completion }) => ({ prompt, completion })),
   ]
-  return inTurn([...new Map(questions.map((one) => [`${one.prompt.id} ${one.completion}`, one])).values()])
+  return inTurn(distinct(questions), nodeOf)
 }
 
 interface Drawn {
@@ -60,7 +56,7 @@ export const drawCompletions = async (
     const kept = [...own, { prompt, completion: one.text, at }].toSorted((a, b) => (a.at < b.at ? -1 : 1))
     drawn.set(prompt.node, kept.slice(0, each))
   }
-  return inTurn([...drawn.values()].flat()).slice(0, count)
+  return inTurn([...drawn.values()].flat(), nodeOf).slice(0, count)
 }
 
 /** Adds what scores should not merely follow: the length in code points, and each structural component. */

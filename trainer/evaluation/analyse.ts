@@ -1,12 +1,11 @@
 import type { EvaluationStatistics, PairedResult } from '../../data/records/evaluation.ts'
 import { nodeIds, type NodeId } from '../../data/records/node.ts'
 import type { EvaluationSample } from '../../data/records/run.ts'
-import { mean } from '../advantage.ts'
 import { benjaminiHochberg } from '../statistics/benjamini-hochberg.ts'
-import { bootstrapInterval, defaultLevel, defaultResamples } from '../statistics/bootstrap.ts'
+import { defaultLevel, defaultResamples } from '../statistics/bootstrap.ts'
 import { smallestDetectable } from '../statistics/detectable.ts'
 import { signFlipTest } from '../statistics/sign-flip.ts'
-import { byPrompt, componentMeasures, difference, pairPrompts } from './pairing.ts'
+import { byPrompt, componentMeasures, describePairs, difference, pairPrompts } from './pairing.ts'
 
 export interface AnalysisOptions {
   readonly seed?: number
@@ -36,15 +35,8 @@ const compare = (part: Part, measure: string, { seed = 0, resamples }: AnalysisO
     measure,
     node: part.node,
     targetClass: part.targetClass,
-    prompts: pairs.length,
+    ...describePairs(pairs, options),
     leftOut,
-    base: mean(pairs.map(({ base }) => base)),
-    trained: mean(pairs.map(({ trained }) => trained)),
-    delta: mean(deltas),
-    interval: bootstrapInterval(deltas, options),
-    wins: deltas.filter((delta) => delta > 0).length,
-    losses: deltas.filter((delta) => delta < 0).length,
-    ties: deltas.filter((delta) => delta === 0).length,
     p: signFlipTest(deltas, { ...options, alternative: 'two-sided' }),
     q: null,
     detectable: smallestDetectable(deltas),

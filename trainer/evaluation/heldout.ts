@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto'
-import { nodeIds } from '../../data/records/node.ts'
+import { inTurn } from '../../data/pool/in-turn.ts'
 import type { BoundPrompt } from '../bind-pool.ts'
 
 /** The first `count` held-out prompts, taken from the nodes in turn so that each has its share. Always the same ones. */
-export const chooseHeldout = (heldout: readonly BoundPrompt[], count: number): BoundPrompt[] => {
-  const queues = nodeIds.map((node) => heldout.filter(({ prompt }) => prompt.node === node))
-  const longest = Math.max(0, ...queues.map((queue) => queue.length))
-  const inTurn = Array.from({ length: longest }, (_, i) => queues.flatMap((queue) => queue.slice(i, i + 1))).flat()
-  return inTurn.slice(0, count)
-}
+export const chooseHeldout = (heldout: readonly BoundPrompt[], count: number): BoundPrompt[] =>
+  inTurn(heldout, ({ prompt }) => prompt.node).slice(0, count)
 
 const hashOf = (lines: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(lines.toSorted())).digest('hex')

@@ -1,6 +1,7 @@
 import type { NodeId } from '../../data/records/node.ts'
 import type { EvaluationSample } from '../../data/records/run.ts'
 import { mean } from '../advantage.ts'
+import { bootstrapInterval, type BootstrapOptions } from '../statistics/bootstrap.ts'
 
 /** Value of one measure of one sample; null where it has none: not scored, no target, not of this node. */
 export const valueOf = ({ score, exactlyRight, measures }: EvaluationSample, measure: string): number | null => {
@@ -67,4 +68,23 @@ export const pairPrompts = (
 export const difference = ({ base, trained }: PromptPair): number => {
   const delta = trained - base
   return Math.abs(delta) < 1e-9 ? 0 : delta
+}
+
+/** How many differences are above, below and at 0. */
+export const directions = (deltas: readonly number[]): { wins: number; losses: number; ties: number } => {
+  const [wins, losses] = [deltas.filter((delta) => delta > 0).length, deltas.filter((delta) => delta < 0).length]
+  return { wins, losses, ties: deltas.length - wins - losses }
+}
+
+/** The two means of a measure and what lies between them; needs at least one pair. */
+export const describePairs = (pairs: readonly PromptPair[], options: BootstrapOptions) => {
+  const deltas = pairs.map(difference)
+  return {
+    prompts: pairs.length,
+    base: mean(pairs.map(({ base }) => base)),
+    trained: mean(pairs.map(({ trained }) => trained)),
+    delta: mean(deltas),
+    interval: bootstrapInterval(deltas, options),
+    ...directions(deltas),
+  }
 }

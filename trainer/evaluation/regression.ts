@@ -5,14 +5,12 @@ import {
   type RegressionTest,
   type RegressionVerdict,
 } from '../../data/records/regression.ts'
-import { mean } from '../advantage.ts'
 import { benjaminiHochberg } from '../statistics/benjamini-hochberg.ts'
-import { bootstrapInterval } from '../statistics/bootstrap.ts'
 import { smallestDetectable } from '../statistics/detectable.ts'
 import { signFlipTest } from '../statistics/sign-flip.ts'
 import type { EvaluationSide } from './load.ts'
 import { findMismatches } from './mismatch.ts'
-import { byPrompt, difference, pairPrompts, type SamplesByPrompt } from './pairing.ts'
+import { byPrompt, describePairs, difference, pairPrompts, type SamplesByPrompt } from './pairing.ts'
 import { questionsOf, type Question } from './regression-tests.ts'
 
 export interface RegressionOptions {
@@ -66,14 +64,8 @@ const ask = (question: Question, sides: Sides, settings: Settings): Answer | nul
   const options = { seed, ...(resamples === undefined ? {} : { resamples }) }
   const detectable = smallestDetectable(deltas, { alpha, sides: 1 })
   return {
-    ...{ name, level, node, measure, prompts: pairs.length, margin },
-    base: mean(pairs.map(({ base }) => base)),
-    trained: mean(pairs.map(({ trained }) => trained)),
-    delta: mean(deltas),
-    interval: bootstrapInterval(deltas, options),
-    wins: deltas.filter((delta) => delta > 0).length,
-    losses: deltas.filter((delta) => delta < 0).length,
-    ties: deltas.filter((delta) => delta === 0).length,
+    ...{ name, level, node, measure, margin },
+    ...describePairs(pairs, options),
     p: signFlipTest(
       deltas.map((delta) => delta + margin),
       { ...options, alternative: 'less' },

@@ -1,11 +1,12 @@
 import { nodeIds, type NodeId } from '../../data/records/node.ts'
 import type { EvaluationRow, EvaluationSample, EvaluationScores } from '../../data/records/run.ts'
 import { mean } from '../advantage.ts'
+import { byPrompt, difference, directions, pairPrompts } from './pairing.ts'
 
 const meanOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : mean(values))
 const share = (flags: readonly boolean[]): number | null => meanOrNull(flags.map(Number))
 
-/** Means over samples: prompts have equal numbers of them, so this is the mean over prompts as well. */
+/** Means over samples. Where all are scored that is the mean over prompts as well: each has equally many. */
 const scoresOf = (samples: readonly EvaluationSample[]): EvaluationScores => {
   const scored = samples.flatMap(({ score }) => (score.kind === 'scored' ? [score] : []))
   const names = Object.keys(scored[0]?.components ?? {})
@@ -24,32 +25,15 @@ const scoresOf = (samples: readonly EvaluationSample[]): EvaluationScores => {
   }
 }
 
-/** Mean reward of each prompt over its scored samples. */
-const byPrompt = (samples: readonly EvaluationSample[]): Map<string, number> => {
-  const rewards = new Map<string, number[]>()
-  for (const { promptId, score } of samples) {
-    if (score.kind === 'scored') rewards.set(promptId, [...(rewards.get(promptId) ?? []), score.total])
-  }
-  return new Map([...rewards].map(([id, values]) => [id, mean(values)]))
-}
-
 /** Base against trained, paired by prompt. A prompt that has no score on one side is not counted in either direction. */
 const compare = (base: readonly EvaluationSample[], trained: readonly EvaluationSample[]): EvaluationRow => {
-  const after = byPrompt(trained)
-  const changes = [...byPrompt(base)].flatMap(([id, before]) => {
-    const now = after.get(id)
-    return now === undefined ? [] : [now - before]
-  })
-  // Sums of the same parts in another order may differ in the last bits: that is no change.
-  const improved = changes.filter((change) => change > 1e-9).length
-  const worse = changes.filter((change) => change < -1e-9).length
+  const { pairs } = pairPrompts(byPrompt(base), byPrompt(trained), 'reward')
+  const { wins: improved, ties: equal, losses: worse } = directions(pairs.map(difference))
   return {
     base: scoresOf(base),
     trained: scoresOf(trained),
-    improved,
-    equal: changes.length - improved - worse,
-    worse,
-    improvedShare: changes.length === 0 ? null : improved / changes.length,
+    ...{ improved, equal, worse },
+    improvedShare: pairs.length === 0 ? null : improved / pairs.length,
   }
 }
 
