@@ -1,7 +1,7 @@
 """Trains with TRL's GRPOTrainer on the rewards of a running service.
 
     drift-grpo build-pool --world 200 --out my-pool
-    drift-grpo serve-rewards --config tiny.yaml --set pool.kind=file --set pool.path=my-pool/pool.jsonl
+    drift-grpo serve-rewards --config tiny.yaml --pool my-pool/pool.jsonl
     PYTHONPATH=trainer/python .venv/trl/bin/python trainer/python/examples/train_with_trl.py \
         --pool my-pool/pool.jsonl --service http://127.0.0.1:8200
 
