@@ -1,5 +1,6 @@
 import type { StepMetrics } from '../data/records/metrics.ts'
 import { nodeIds } from '../data/records/node.ts'
+import { printable } from '../data/printable.ts'
 import { mean } from './advantage.ts'
 
 /** Where progress is shown: standard error, or anything like it. */
@@ -113,10 +114,11 @@ export const createProgress = (stream: ProgressStream, env: NodeJS.ProcessEnv = 
   }
   return {
     note: (text) => {
-      stream.write(live && shown !== '' ? `\r\u001B[2K${text}\n${shown}` : `${text}\n`)
+      const line = printable(text)
+      stream.write(live && shown !== '' ? `\r\u001B[2K${line}\n${shown}` : `${line}\n`)
     },
     status: (text) => {
-      if (live) show(paint.dim(text))
+      if (live) show(paint.dim(printable(text)))
     },
     step: (metrics, steps) => {
       trend.add(metrics)

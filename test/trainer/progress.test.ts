@@ -28,6 +28,15 @@ describe('progress', () => {
     )
   })
 
+  it('shows what would act on a terminal instead of sending it there', () => {
+    const stream = captured(true)
+    const progress = createProgress(stream, { NO_COLOR: '1' })
+    progress.note('judge said \u001B]0;owned\u0007\rall well')
+    progress.status('\u009B2J')
+    progress.close()
+    expect(stream.text()).toBe('judge said \\u001b]0;owned\\u0007\\u000dall well\n\r\u001B[2K\\u009b2J\n')
+  })
+
   it('is one rewritten line on a terminal, with notes above it', () => {
     const stream = captured(true)
     const progress = createProgress(stream, { NO_COLOR: '1' })
