@@ -6,7 +6,7 @@ const COMMA = 0x2c
 const COLON = 0x3a
 
 /** Where the string that starts at `at` ends: the index after its closing quote. */
-const endOfString = (text: string, at: number): number => {
+export const endOfString = (text: string, at: number): number => {
   for (let i = at + 1; ; i += 1) {
     const code = text.charCodeAt(i)
     if (code === BACKSLASH) i += 1

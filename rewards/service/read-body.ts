@@ -4,6 +4,8 @@ import { isDeeperThan, maxDepth } from './depth.ts'
 import { ServiceError } from './errors.ts'
 
 const mostIssues = 10
+/** An issue may name every unknown key of a body: a refusal must not be as long as what it refuses. */
+const longestMessage = 300
 
 const decode = (bytes: ArrayBuffer): string => {
   try {
@@ -43,11 +45,10 @@ export const readJson = async (c: Context): Promise<JsonBody> => {
     throw new ServiceError('unsupported_media_type', `the body must be application/json, not ${type ?? 'untyped'}`)
   }
   const text = decode(await receive(c))
-  const value = parse(text)
-  if (isDeeperThan(value, maxDepth)) {
+  if (isDeeperThan(text, maxDepth)) {
     throw new ServiceError('invalid_body', `the body is nested deeper than ${maxDepth} containers`)
   }
-  return { text, value }
+  return { text, value: parse(text) }
 }
 
 /** Checks a value against a schema; everything that is wrong is one refusal that lists the places. */
@@ -56,7 +57,7 @@ export const check = <T>(schema: z.ZodType<T>, value: unknown): T => {
   if (result.success) return result.data
   const issues = result.error.issues
     .slice(0, mostIssues)
-    .map(({ path, message }) => ({ path: path.join('.'), message }))
+    .map(({ path, message }) => ({ path: path.join('.'), message: message.slice(0, longestMessage) }))
   const [first] = issues
   throw new ServiceError('invalid_body', `${first?.path || 'the body'}: ${first?.message ?? 'is wrong'}`, { issues })
 }

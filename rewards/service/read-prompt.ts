@@ -43,8 +43,7 @@ const poolId = /^[0-9a-f]{16}$/
 /** Text inside a body has not been looked at yet: it may be no JSON, or too deep. */
 const parseLabel = (label: string): unknown => {
   try {
-    const value: unknown = JSON.parse(label)
-    return isDeeperThan(value, maxDepth) ? undefined : value
+    return isDeeperThan(label, maxDepth) ? undefined : (JSON.parse(label) as unknown)
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
@@ -22,6 +22,9 @@ const limits = {
   /** Longer than clients keep idle connections (aiohttp: 15 s): else a request meets a closing one and is lost. */
   keepAliveTimeout: 75_000,
 }
+
+/** What a request that has not arrived whole gets when the server closes: from then on Node's own limits are off. */
+const defaultArrivalMs = 5000
 
 /** Trainers open one connection for each completion, all at once. */
 const backlog = 2048
@@ -54,6 +57,7 @@ const listen = async (server: Server, host: string, port: number): Promise<void>
  */
 const trackConnections = (server: Server) => {
   const requests = new Map<Socket, number>()
+  const arriving = new Set<IncomingMessage>()
   let releasing = false
   const releaseIdle = (socket: Socket): void => {
     if (releasing && requests.get(socket) === 0) socket.destroySoon()
@@ -63,7 +67,10 @@ const trackConnections = (server: Server) => {
     socket.once('close', () => requests.delete(socket))
     releaseIdle(socket)
   })
-  server.on('request', ({ socket }, response) => {
+  server.on('request', (request, response) => {
+    const { socket } = request
+    arriving.add(request)
+    request.once('close', () => arriving.delete(request))
     requests.set(socket, (requests.get(socket) ?? 0) + 1)
     response.once('close', () => {
       const open = requests.get(socket)
@@ -77,11 +84,23 @@ const trackConnections = (server: Server) => {
     releasing = true
     for (const socket of requests.keys()) releaseIdle(socket)
   }
-  return { release }
+  /** Cuts the connections of requests that are still not here: a client that sends no more would be waited for for ever. */
+  const cutArriving = (): void => {
+    for (const { complete, socket } of arriving) if (!complete) socket.destroy()
+  }
+  return { release, cutArriving }
 }
 
-/** Serves an app over HTTP. Port 0 takes any free one. */
-export const serveRewards = async (app: Hono, address: { host: string; port: number }): Promise<RewardServer> => {
+export interface Listening {
+  readonly host: string
+  /** 0 takes any free one. */
+  readonly port: number
+  /** How long `close` waits for requests that have not arrived whole. */
+  readonly arrivalMs?: number
+}
+
+/** Serves an app over HTTP. */
+export const serveRewards = async (app: Hono, address: Listening): Promise<RewardServer> => {
   const server = createAdaptorServer({ fetch: app.fetch, hostname: address.host, serverOptions: limits }) as Server
   const connections = trackConnections(server)
   await listen(server, address.host, address.port)
@@ -94,7 +113,9 @@ export const serveRewards = async (app: Hono, address: { host: string; port: num
     close: async () => {
       if (server.listening) server.close()
       connections.release()
+      const cut = setTimeout(connections.cutArriving, address.arrivalMs ?? defaultArrivalMs)
       await closed
+      clearTimeout(cut)
     },
     abort: () => server.closeAllConnections(),
   }

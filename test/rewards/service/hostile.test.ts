@@ -160,6 +160,15 @@ describe('large bodies', () => {
   })
 })
 
+describe('unknown keys', () => {
+  it('are named without repeating the body', async () => {
+    const keys = Array.from({ length: 10_000 }, (_, i) => `"key-${i}": 1`)
+    const answer = await send('/v1/score', `{${keys.join(', ')}}`)
+    expectRefusal(answer, 422, 'invalid_body')
+    expect(JSON.stringify(answer.json).length).toBeLessThan(2000)
+  })
+})
+
 describe('isDeeperThan', () => {
   it.each([
     ['1', 1, false],
@@ -167,7 +176,20 @@ describe('isDeeperThan', () => {
     ['[[]]', 1, true],
     ['[[1], {"a": []}]', 2, true],
     ['[[1], {"a": 2}]', 2, false],
+    ['["[[[", "\\\\\\"[[["]', 1, false],
+    ['{"\\\\": [[]]}', 2, true],
   ])('%s, %i: %s', (text, limit, expected) => {
-    expect(isDeeperThan(JSON.parse(text), limit)).toBe(expected)
+    expect(isDeeperThan(text, limit)).toBe(expected)
+  })
+
+  it('counts what parsing gives', () => {
+    const depthOf = (value: unknown): number =>
+      typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }), (value) => {
+        const [text, depth] = [JSON.stringify(value), depthOf(value)]
+        expect([depth, depth + 1].map((limit) => isDeeperThan(`[${text}]`, limit))).toStrictEqual([true, false])
+      }),
+    )
   })
 })

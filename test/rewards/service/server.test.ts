@@ -112,6 +112,23 @@ describe('closing', () => {
     await server.close()
   })
 
+  it('does not wait for the rest of a body that never comes', async () => {
+    const app = createRewardApp({ rewards: paper, judge: null })
+    const server = await serveRewards(app, { host: '127.0.0.1', port: 0, arrivalMs: 1 })
+    running.push(server)
+    const socket = connect(server.port, '127.0.0.1')
+    const cut = once(socket, 'close')
+    socket.resume()
+    socket.write(
+      'POST /v1/score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: 500\r\n\r\n{',
+    )
+    // The interim answer says that the request has begun.
+    await once(socket, 'data')
+    await server.close()
+    await cut
+    expect(socket.destroyed).toBe(true)
+  })
+
   it('is immediate when it is told to abort', async () => {
     const { judge, asked } = patientJudge()
     const server = await start({ judge })
