@@ -73,6 +73,10 @@ type Surroundings = Pick<CommandContext, 'out' | 'cwd' | 'env'>
 
 const ownProcess = (): Surroundings => ({ out: openOutput(), cwd: process.cwd(), env: process.env })
 
+/** Whatever breaks after a second signal, and whatever ends by the first one, is the stop that the user was told of. */
+const isStop = (error: unknown, interrupts: Interrupts | undefined): boolean =>
+  interrupts?.abort.aborted === true || (interrupts?.finish.aborted === true && error === interrupts.finish.reason)
+
 /** Runs command lines, turns whatever they throw into text, and returns the exit code. */
 export const runCli = async (args: readonly string[], surroundings = ownProcess()): Promise<number> => {
   const { out, env } = surroundings
@@ -113,8 +117,7 @@ export const runCli = async (args: readonly string[], surroundings = ownProcess(
   } catch (error) {
     const report = reportError(error, { debug: env['DRIFT_GRPO_DEBUG'] === '1', startedTraining })
     const signalled = interrupts?.exitCode()
-    // Whatever breaks while the user stops the program is the stop, unless it is worth reading.
-    if (signalled === undefined || !interrupts?.abort.aborted) out.progress(report.text)
+    if (!isStop(error, interrupts)) out.progress(report.text)
     return signalled ?? report.exitCode
   } finally {
     interrupts?.dispose()

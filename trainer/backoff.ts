@@ -18,7 +18,11 @@ export const withRetry = async <T>(action: () => Promise<T>, options: RetryOptio
       const again = error instanceof PipelineError && error.retryable && options.signal?.aborted !== true
       if (!again || attempt >= options.tries) throw error
       const pause = (options.firstPauseMs ?? 200) * 2 ** (attempt - 1) * (0.75 + Math.random() / 2)
-      await sleep(pause, undefined, { signal: options.signal })
+      await sleep(pause, undefined, { signal: options.signal }).catch((broken: unknown) => {
+        // Whoever aborted knows it by its own reason.
+        options.signal?.throwIfAborted()
+        throw broken
+      })
     }
   }
 }

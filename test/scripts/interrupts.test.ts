@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { JudgeServer } from '../support/judge-server.ts'
 import { startProgram } from '../support/run-program.ts'
 
 const fixture = 'test/scripts/fixtures/interrupted.ts'
@@ -37,5 +38,29 @@ describe('Ctrl-C', () => {
     await said('stopping now')
     child.kill('SIGINT')
     expect((await ended).code).toBe(130)
+  })
+
+  it('once ends a command that waits for somebody else, and is no fault of the program', async () => {
+    let told = (): void => undefined
+    const asked = new Promise<void>((resolve) => (told = resolve))
+    const behave = (): 'hang' => {
+      told()
+      return 'hang'
+    }
+    const server = await JudgeServer.start({ behave })
+    onTestFinished(() => server.close())
+    const judge = JSON.stringify({ kind: 'llm', baseUrl: server.url, model: 'judge' })
+    const { child, ended } = startProgram('scripts/cli.ts', [
+      'audit',
+      '--config',
+      'tiny.yaml',
+      '--set',
+      `judge=${judge}`,
+    ])
+    await asked
+    child.kill('SIGINT')
+    const { code, stdout, stderr } = await ended
+    expect({ code, stdout }).toStrictEqual({ code: 130, stdout: '' })
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe('stopping; once more (Ctrl-C) to stop now')
   })
 })
