@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { canBeStartedAt, JudgeServer } from './server-config.ts'
 
 /** Where verdicts are kept, so that an equal question is paid for once. */
 const CacheSection = z
@@ -71,6 +72,9 @@ const LlmJudge = z
       .describe(
         'Largest share of a step’s questions that may stay without a verdict; above it the run stops. One alone never stops it.',
       ),
+    server: JudgeServer.nullable()
+      .default(null)
+      .describe('A vLLM that is started at baseUrl for the run; null: the endpoint runs already.'),
     audit: z
       .enum(['require', 'warn', 'off'])
       .default('require')
@@ -81,6 +85,10 @@ const LlmJudge = z
   .refine(({ apiKeyEnv, apiKeyFile }) => apiKeyEnv === null || apiKeyFile === null, {
     path: ['apiKeyFile'],
     error: 'give apiKeyEnv or apiKeyFile, not both',
+  })
+  .refine(({ server, baseUrl }) => server === null || canBeStartedAt(baseUrl), {
+    path: ['baseUrl'],
+    error: 'must be http://127.0.0.1:PORT/v1 when judge.server starts an engine there',
   })
 export type LlmJudgeConfig = z.infer<typeof LlmJudge>
 

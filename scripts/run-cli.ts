@@ -5,6 +5,7 @@ import { exitCodes, PipelineError } from '../data/errors.ts'
 import type { Command, CommandContext } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { buildPoolCommand } from './commands/build-pool.ts'
+import { doctorCommand } from './commands/doctor.ts'
 import { evalCommand } from './commands/eval.ts'
 import { initCommand } from './commands/init.ts'
 import { judgeCacheCommand } from './commands/judge-cache.ts'
@@ -32,6 +33,7 @@ export const commands = [
   reportCommand,
   serveRewardsCommand,
   runsCommand,
+  doctorCommand,
   initCommand,
   schemaCommand,
 ] as unknown as readonly Command[]

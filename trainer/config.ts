@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { bestMetrics } from './evaluation/best.ts'
+import { GpuSection } from './memory/config.ts'
+import { SpawnedSampler } from './vllm/config.ts'
 
 /** Where runs live, and how long this one is. */
 export const RunSection = z
@@ -63,6 +65,7 @@ const SamplerServer = z
       tokenEnv: z.string().min(1).nullable().default(null).describe('Environment variable that holds its API key.'),
       model: z.string().min(1).default('base').describe('Served name of the base model.'),
     }),
+    SpawnedSampler,
   ])
   .prefault({})
 
@@ -82,7 +85,9 @@ export const SamplingSection = z
       .positive()
       .default(0.1)
       .describe('Stop when sampler and worker log-probs differ by more than this on average, in nats a token.'),
-    server: SamplerServer.describe('The worker samples by itself (embedded), or a vLLM does.'),
+    server: SamplerServer.describe(
+      'Who samples: the worker itself (embedded), a vLLM that runs already (vllm), or one that is started here (spawn).',
+    ),
   })
   .prefault({})
 export type SamplingSection = z.infer<typeof SamplingSection>
@@ -239,6 +244,7 @@ export const trainerSections = {
   lora: LoraSection,
   optimizer: OptimizerSection,
   worker: WorkerSection,
+  gpu: GpuSection,
   evaluation: EvaluationSection,
 } as const
 export const TrainerConfig = z.strictObject(trainerSections)

@@ -6,6 +6,8 @@ import type { TrainerConfig } from './config.ts'
 import type { Learner } from './learner.ts'
 import type { RunDirectory } from './run-directory.ts'
 import type { Sampler } from './sampler.ts'
+import { startPolicyEngine } from './vllm/start.ts'
+import { policyBaseName } from './vllm/command.ts'
 import { VllmSampler } from './vllm-sampler.ts'
 import { WorkerClient } from './worker-client.ts'
 import { startWorker } from './worker-process.ts'
@@ -25,6 +27,8 @@ export interface ServiceOptions {
   readonly cwd: string
   readonly signal?: AbortSignal | undefined
   readonly env?: NodeJS.ProcessEnv
+  /** Told how a start that takes minutes is going. */
+  readonly onProgress?: ((text: string) => void) | undefined
 }
 
 /** Where a model is: in a directory here, or, as far as its name tells, on the Hugging Face hub. */
@@ -97,7 +101,17 @@ const reachWorker = async (options: ServiceOptions): Promise<WorkerAddress> => {
   })
 }
 
-const makeSampler = (options: ServiceOptions, worker: WorkerAddress): Sampler => {
+/** A sampler that is started here, before the worker: an engine measures the free memory while it starts. */
+const reachEngine = async (options: ServiceOptions): Promise<StartedEngine | null> => {
+  const { config, run, signal, onProgress } = options
+  const { server } = config.sampling
+  if (server.kind !== 'spawn') return null
+  const model = resolveModel(config.model.path, options.cwd)
+  return await startPolicyEngine(server, config, { model, logPath: run.log('vllm'), signal, onProgress })
+}
+type StartedEngine = Awaited<ReturnType<typeof startPolicyEngine>>
+
+const makeSampler = (options: ServiceOptions, worker: WorkerAddress, engine: StartedEngine | null): Sampler => {
   const { server, requestTimeoutSeconds } = options.config.sampling
   const requestTimeoutMs = requestTimeoutSeconds * 1000
   if (server.kind === 'embedded') {
@@ -109,6 +123,11 @@ const makeSampler = (options: ServiceOptions, worker: WorkerAddress): Sampler =>
       requestTimeoutMs,
     })
   }
+  if (server.kind === 'spawn') {
+    if (engine === null) throw new Error('the engine of sampling.server was not started')
+    const { url, token, gone } = engine
+    return new VllmSampler({ url, token, gone, baseName: policyBaseName, requestTimeoutMs })
+  }
   const token =
     server.tokenEnv === null
       ? undefined
@@ -118,7 +137,13 @@ const makeSampler = (options: ServiceOptions, worker: WorkerAddress): Sampler =>
 
 /** Starts or reaches worker and sampler and waits until both answer. */
 export const openServices = async (options: ServiceOptions): Promise<Services> => {
-  const worker = await reachWorker(options)
+  const engine = await reachEngine(options)
+  const stopEngine = async (): Promise<void> => await engine?.stop()
+  const worker = await reachWorker(options).catch(async (error: unknown) => {
+    await stopEngine()
+    throw error
+  })
+  const stop = async (): Promise<void> => void (await Promise.all([worker.stop(), stopEngine()]))
   try {
     const learner = new WorkerClient({
       url: worker.url,
@@ -128,11 +153,11 @@ export const openServices = async (options: ServiceOptions): Promise<Services> =
       adaptersDir: options.run.adapters,
       statesDir: options.run.checkpoints,
     })
-    const sampler = makeSampler(options, worker)
+    const sampler = makeSampler(options, worker, engine)
     await sampler.health(options.signal)
-    return { learner, sampler, stop: worker.stop }
+    return { learner, sampler, stop }
   } catch (error) {
-    await worker.stop()
+    await stop()
     throw error
   }
 }

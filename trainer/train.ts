@@ -146,7 +146,10 @@ const withServices = async (session: Session): Promise<Ending> => {
   const { config, cwd } = session.options
   const signal = eitherStop(session.options)
   session.progress.status('starting the worker and loading the model')
-  const services = await openServices({ config, run: session.opened.run, cwd: cwd ?? process.cwd(), signal })
+  const services = await openServices({
+    ...{ config, run: session.opened.run, cwd: cwd ?? process.cwd(), signal },
+    onProgress: (text) => session.progress.note(text),
+  })
   try {
     return await train(session, services)
   } finally {

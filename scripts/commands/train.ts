@@ -10,12 +10,16 @@ import { createJudge } from '../../judge/create.ts'
 import { checkPoolSize } from '../../trainer/bind-pool.ts'
 import { renderEvaluation } from '../../trainer/evaluation-table.ts'
 import { findModel, type FoundModel } from '../../trainer/services.ts'
+import type { MemoryPlan } from '../../trainer/memory/plan.ts'
 import { runTraining, type TrainingOutcome } from '../../trainer/train.ts'
 import { auditBeforeTraining, auditWarnings, storeAudit } from '../audit/before-training.ts'
 import { defineCommand, type CommandContext } from '../command.ts'
+import { withJudgeEngine } from '../judge-engine.ts'
 import { gatherFacts } from '../plan/gather.ts'
+import { gatherMemoryPlan, renderMemoryPlan } from '../plan/memory.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
 import { renderConfig, renderPlan } from '../plan/render.ts'
+import { preflight } from '../preflight.ts'
 import { findNewestRun, findRun, loadRunConfig, requireChangeable, storeRunConfig } from '../run-config.ts'
 
 /** What is to be trained, and from what. */
@@ -59,9 +63,13 @@ const chooseJob = async (args: TrainArguments, { cwd, out }: CommandContext): Pr
 /** One order of keys for prompts, wherever they come from: the identity of a pool is taken over them as they are. */
 const allPrompts = (pool: OpenPool): Prompt[] => [...pool.train, ...pool.heldout].map((prompt) => Prompt.parse(prompt))
 
-const tellPlan = (job: Job, plan: Plan, json: boolean, { out }: CommandContext): void => {
-  if (json) out.data(JSON.stringify({ config: job.config, provenance: job.provenance, plan }))
-  else out.data(`${renderConfig(job.config, job.provenance)}\n\n${renderPlan(plan)}`)
+const tellPlan = (job: Job, plan: Plan, gpuMemory: MemoryPlan | null, json: boolean, { out }: CommandContext): void => {
+  const { config, provenance } = job
+  if (json) out.data(JSON.stringify({ config, provenance, plan, gpuMemory }))
+  else {
+    const parts = [renderConfig(config, provenance), renderPlan(plan)]
+    out.data([...parts, ...(gpuMemory === null ? [] : [renderMemoryPlan(gpuMemory)])].join('\n\n'))
+  }
   out.progress('dry run: nothing was written or started')
 }
 
@@ -120,6 +128,10 @@ export const trainCommand = defineCommand({
     const { config } = job
     // The cheapest faults first: nobody should wait for a pool to hear that the model is not there.
     if (config.worker.kind === 'spawn') tellModel(findModel(config.model.path, cwd), context)
+    // Nothing is under way yet: Ctrl-C simply ends the program here.
+    const missing = args['dry-run']
+      ? []
+      : await preflight(config, { cwd, env: context.env, signal: new AbortController().signal })
     if (!args['dry-run'])
       out.progress(`pool: ${config.pool.kind === 'file' ? config.pool.path : 'from the simulated world'}`)
     const pool = await openPool(config.pool, config.prompts.examples)
@@ -128,31 +140,35 @@ export const trainCommand = defineCommand({
     const planned = makePlan(config, await gatherFacts(config, pool.train.length, cwd))
     const plan = { ...planned, warnings: [...pool.warnings, ...planned.warnings] }
     if (args['dry-run']) {
-      tellPlan(job, plan, args.json, context)
-      return exitCodes.ok
+      const gpuMemory = await gatherMemoryPlan(config, cwd)
+      tellPlan(job, plan, gpuMemory, args.json, context)
+      return gpuMemory === null || gpuMemory.problems.length === 0 ? exitCodes.ok : exitCodes.preflight
     }
 
     const { finish: stop, abort } = context.interrupts(onInterrupt)
     const surroundings = { cwd, env: context.env, signal: stop }
-    // A continued run has the judge that it was audited with.
-    const audit = job.resume === null ? await auditBeforeTraining(config, surroundings, out.progress) : null
-    const judge = await createJudge(config.judge, surroundings)
-    try {
-      const outcome = await runTraining({
-        config,
-        pool: allPrompts(pool),
-        warnings: [...plan.warnings, ...auditWarnings(audit)],
-        onOpened: (run) => storeAudit(run, audit),
-        judge,
-        source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
-        ...{ resume: job.resume, stop, abort, cwd },
-        progress: process.stderr,
-        onStart: context.trainingStarted,
-      })
-      tellOutcome(outcome, args.json, context)
-    } finally {
-      await judge?.close()
-    }
+    const warnings = [...missing, ...plan.warnings]
+    await withJudgeEngine(config, surroundings, out.progress, async () => {
+      // A continued run has the judge that it was audited with.
+      const audit = job.resume === null ? await auditBeforeTraining(config, surroundings, out.progress) : null
+      const judge = await createJudge(config.judge, surroundings)
+      try {
+        const outcome = await runTraining({
+          config,
+          pool: allPrompts(pool),
+          warnings: [...warnings, ...auditWarnings(audit)],
+          onOpened: (run) => storeAudit(run, audit),
+          judge,
+          source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
+          ...{ resume: job.resume, stop, abort, cwd },
+          progress: process.stderr,
+          onStart: context.trainingStarted,
+        })
+        tellOutcome(outcome, args.json, context)
+      } finally {
+        await judge?.close()
+      }
+    })
     return exitCodes.ok
   },
 })

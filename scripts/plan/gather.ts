@@ -7,7 +7,8 @@ import type { Config } from '../../configs/schema.ts'
 import { StepMetrics } from '../../data/records/metrics.ts'
 import { readJsonl } from '../../data/store/jsonl.ts'
 import { resolveModel } from '../../trainer/services.ts'
-import { readModelShape } from './model-shape.ts'
+import { policyDims } from './memory.ts'
+import { readModelShape, shapeOf, type ModelShape } from './model-shape.ts'
 import type { PlanFacts } from './plan.ts'
 
 const Stored = z.object({ values: z.record(z.string(), z.unknown()) })
@@ -60,11 +61,19 @@ const weightBytes = ({ worker }: Config): 2 | 4 => {
   return hasGpu ? 2 : 4
 }
 
+/** From the weights where they are here, else from the model's config: a hub model has a plan before it is downloaded. */
+const modelShape = async (config: Config, cwd: string): Promise<ModelShape | null> => {
+  const model = config.worker.kind === 'spawn' ? resolveModel(config.model.path, cwd) : config.model.path
+  const own = existsSync(model) ? await readModelShape(model) : null
+  if (own !== null || config.worker.kind === 'attach') return own
+  const dims = await policyDims(config, cwd)
+  return dims === null ? null : shapeOf(dims)
+}
+
 /** Looks up what a plan depends on. Writes nothing and starts nothing. */
 export const gatherFacts = async (config: Config, trainPrompts: number | null, cwd: string): Promise<PlanFacts> => {
-  const model = config.worker.kind === 'spawn' ? resolveModel(config.model.path, cwd) : config.model.path
   return {
-    shape: existsSync(model) ? await readModelShape(model) : null,
+    shape: await modelShape(config, cwd),
     trainPrompts,
     weightBytes: weightBytes(config),
     secondsPerStep: await measuredStepTime(resolve(cwd, config.run.dir), config),

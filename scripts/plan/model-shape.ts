@@ -3,6 +3,8 @@ import { open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
+import { cacheWidth, parameters, projections } from '../../trainer/memory/footprint.ts'
+import type { ModelDims } from '../../trainer/memory/model-dims.ts'
 
 /** Size of a model on disk, from the headers of its weight files: nothing is loaded. */
 export interface ModelShape {
@@ -67,3 +69,12 @@ export const readModelShape = async (directory: string): Promise<ModelShape | nu
     cacheWidth: 2 * layers * (rest.num_key_value_heads ?? heads) * headDim,
   }
 }
+
+/** The shape that follows from a model's config, where its weights are not at hand. */
+export const shapeOf = (dims: ModelDims): ModelShape => ({
+  parameters: parameters(dims),
+  linear: Array.from({ length: dims.layers }, (_, layer) =>
+    projections(dims).map(({ name, ...sizes }) => ({ name: `model.layers.${layer}.${name}`, ...sizes })),
+  ).flat(),
+  cacheWidth: cacheWidth(dims),
+})

@@ -1,0 +1,44 @@
+import { join, resolve } from 'node:path'
+import type { Config } from '../configs/schema.ts'
+import { resolveModel } from '../trainer/services.ts'
+import { startJudgeEngine } from '../trainer/vllm/start.ts'
+import type { EngineProcess } from '../trainer/vllm-process.ts'
+
+interface Surroundings {
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+  readonly signal: AbortSignal
+}
+
+const open = async (
+  { judge }: Pick<Config, 'judge'>,
+  { cwd, env, signal }: Surroundings,
+  say: (text: string) => void,
+): Promise<EngineProcess | null> => {
+  if (judge.kind !== 'llm' || judge.server === null) return null
+  const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-')
+  const logPath = resolve(cwd, join('.cache', 'vllm', `judge-${stamp}.log`))
+  const model = resolveModel(judge.server.path, cwd)
+  const engine = await startJudgeEngine(judge, { model, logPath, cwd, env, signal, onProgress: say })
+  // The judge itself notices that nobody answers any more, and waits; why that is stands here.
+  engine?.gone.addEventListener('abort', () => say((engine.gone.reason as Error).message), { once: true })
+  return engine
+}
+
+/**
+ * Does something while the judge's vLLM runs, where the config starts one: from before the judge is reached, and before
+ * anything else takes GPU memory, until all is done.
+ */
+export const withJudgeEngine = async <T>(
+  config: Pick<Config, 'judge'>,
+  surroundings: Surroundings,
+  say: (text: string) => void,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const engine = await open(config, surroundings, say)
+  try {
+    return await work()
+  } finally {
+    await engine?.stop()
+  }
+}
