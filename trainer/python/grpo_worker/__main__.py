@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from grpo_worker.allocator import share_one_arena
+from grpo_worker.parent import ParentWatch
 from grpo_worker.threads import choose_threads, export_threads
 
 log = logging.getLogger("grpo_worker")
@@ -19,7 +20,9 @@ def main() -> int:
     """Run the worker until it is told to stop; returns the exit code."""
     options = parse(sys.argv[1:])
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    parent = None
     if options.watch_stdin:
+        parent = ParentWatch()
         # A terminal sends Ctrl-C to the parent and to us; the parent decides.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     problem = model_problem(options.model)
@@ -35,7 +38,7 @@ def main() -> int:
     from grpo_worker.server import serve
 
     try:
-        return serve(options, os.environ.get("DRIFT_GRPO_TOKEN"))
+        return serve(options, os.environ.get("DRIFT_GRPO_TOKEN"), parent)
     except WorkerError as error:
         log.error("%s", error)
         return CANNOT_START

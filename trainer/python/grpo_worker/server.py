@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Callable
 from types import FrameType
 
@@ -18,6 +17,7 @@ from grpo_worker.app import create_app
 from grpo_worker.errors import WorkerError
 from grpo_worker.info import hash_model
 from grpo_worker.memory import limit_cuda_memory
+from grpo_worker.parent import ParentWatch
 from grpo_worker.policy import load_base
 from grpo_worker.worker import Worker
 
@@ -65,10 +65,14 @@ class Server(uvicorn.Server):
         if sig == signal.SIGINT and self.ignore_interrupt:
             return
         # Not passed on to the parent class, which would raise the signal again after a clean stop.
+        self.finish()
+
+    def finish(self) -> None:
+        """Stop after the requests under way."""
         self.should_exit = True
 
 
-def serve(options: argparse.Namespace, token: str | None) -> int:
+def serve(options: argparse.Namespace, token: str | None, parent: ParentWatch | None) -> int:
     """Serve until a signal or the end of stdin, which end the process; returns only when serving fails."""
     base = load_base(
         options.model,
@@ -93,9 +97,9 @@ def serve(options: argparse.Namespace, token: str | None) -> int:
     config = uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, lifespan="off"
     )
-    server = Server(config, listener.getsockname()[1], options.watch_stdin, app.state.end_sampler)
-    if options.watch_stdin:
-        threading.Thread(target=_watch_stdin, args=(server,), daemon=True).start()
+    server = Server(config, listener.getsockname()[1], parent is not None, app.state.end_sampler)
+    if parent is not None:
+        parent.when_gone(server.finish)
     server.run(sockets=[listener])
     return 1  # Not reached by a server that was up: that one ends in its shutdown.
 
@@ -109,10 +113,3 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise WorkerError("InvalidRequest", f"cannot listen on {host} port {port}: {error.strerror}") from error
     return listener
-
-
-def _watch_stdin(server: Server) -> None:
-    while sys.stdin.buffer.read(4096):
-        pass
-    log.info("stdin ended: the parent is gone")
-    server.should_exit = True

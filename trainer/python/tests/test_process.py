@@ -1,6 +1,9 @@
 """The worker as a process: the ready line, a step, and every way of stopping."""
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from bodies import batch_body, session_body
-from servers import client, process
+from servers import PACKAGE_ROOT, client, process
 
 from grpo_worker.__main__ import parse
 
@@ -35,6 +38,14 @@ def test_it_says_when_it_is_ready_and_stops_when_stdin_ends(tiny_model_dir: Dir)
     assert "stdin ended" in log
     assert "the sampler has stopped" in log
     assert "Traceback" not in log
+
+
+def test_it_ends_with_its_parent_while_it_still_loads(tiny_model_dir: Dir) -> None:
+    command = [sys.executable, "-m", "grpo_worker", "--model", str(tiny_model_dir("llama")), "--watch-stdin"]
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=environment, check=False)
+    assert (ended.returncode, ended.stdout) == (0, b"")
+    assert b"Traceback" not in ended.stderr
 
 
 def test_sigterm_stops_it_cleanly_even_in_an_update(tiny_model_dir: Dir) -> None:
