@@ -12,8 +12,14 @@ export interface LoadedConfig extends Resolved<Config> {
   readonly text: string
 }
 
+/** Far beyond any config: a file of another kind is refused at once instead of being parsed for minutes. */
+const largest = 2 ** 20
+
 const readText = async (file: string): Promise<string> => {
   const bytes = await readFile(file)
+  if (bytes.length > largest) {
+    throw new PipelineError('config', `${file} has ${bytes.length} bytes; a config has at most ${largest}`)
+  }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {

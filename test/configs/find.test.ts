@@ -44,4 +44,12 @@ describe('a file that is no text', () => {
     writeFileSync(join(cwd, 'bad.yaml'), Buffer.from([0x72, 0xff, 0xfe, 0x00]))
     await expect(loadConfig({ name: 'bad.yaml', sets: [], cwd })).rejects.toThrow('is not UTF-8 text')
   })
+
+  it('is refused unread when it is far larger than a config', async () => {
+    writeFileSync(join(cwd, 'large.yaml'), '# x\n'.repeat(2 ** 18 + 1))
+    await expect(loadConfig({ name: 'large.yaml', sets: [], cwd })).rejects.toMatchObject({
+      boundary: 'config',
+      message: expect.stringContaining('has 1048580 bytes; a config has at most 1048576'),
+    })
+  })
 })
