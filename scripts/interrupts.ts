@@ -1,7 +1,20 @@
+import { readFileSync } from 'node:fs'
 import process from 'node:process'
 
-const codes = { SIGINT: 130, SIGTERM: 143 } as const
+const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 type StopSignal = keyof typeof codes
+
+const hangupBit = 1n
+
+/** Started under nohup, which means: a closed terminal is no reason to stop. Where the system does not say, it is assumed. */
+const ignoresHangup = (): boolean => {
+  try {
+    const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+    return mask === undefined || (BigInt(`0x${mask}`) & hangupBit) !== 0n
+  } catch {
+    return true
+  }
+}
 
 /** Two-stage stop. The first signal asks for a tidy end, the second for an end now; a third ends the process itself. */
 export interface Interrupts {
@@ -9,7 +22,7 @@ export interface Interrupts {
   readonly finish: AbortSignal
   /** Aborted by the second signal: end now, leave no child behind. */
   readonly abort: AbortSignal
-  /** 130 or 143 once a signal has come. */
+  /** 128 and the signal's number, once one has come. */
   readonly exitCode: () => number | undefined
   /** Gives the signals back to their default handling. */
   readonly dispose: () => void
@@ -18,7 +31,7 @@ export interface Interrupts {
 /** How long an end "now" may take before the process is ended all the same. */
 const graceMs = 10_000
 
-/** Listens for Ctrl-C and SIGTERM; `say` tells the user what each one does, the first one in the words of `onFirst`. */
+/** Listens for Ctrl-C, SIGTERM and a closed terminal; `say` tells the user what each one does, the first one in the words of `onFirst`. */
 export const listenForInterrupts = (say: (text: string) => void, onFirst: string): Interrupts => {
   const finish = new AbortController()
   const abort = new AbortController()
@@ -37,15 +50,14 @@ export const listenForInterrupts = (say: (text: string) => void, onFirst: string
     finish.abort(new Error(`stopped by ${signal}`))
   }
 
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
+  const signals: readonly StopSignal[] = ignoresHangup() ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP']
+  for (const signal of signals) process.on(signal, onSignal)
   return {
     finish: finish.signal,
     abort: abort.signal,
     exitCode: () => exitCode,
     dispose: () => {
-      process.off('SIGINT', onSignal)
-      process.off('SIGTERM', onSignal)
+      for (const signal of signals) process.off(signal, onSignal)
     },
   }
 }

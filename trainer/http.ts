@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 
@@ -89,6 +90,16 @@ export const readError = (reply: HttpReply): { readonly message: string; readonl
 }
 
 const transientCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'])
+
+/** A process that dies breaks its connections a moment before its end is known. */
+const noticeMs = 1000
+
+/** After a broken connection: waits until `gone` says why its server ended, or for long enough to believe it lives. */
+export const untilKnown = async (gone: AbortSignal | undefined, error: unknown): Promise<void> => {
+  if (gone === undefined || gone.aborted || !isTransient(error)) return
+  const known = AbortSignal.any([gone, AbortSignal.timeout(noticeMs)])
+  if (!known.aborted) await once(known, 'abort')
+}
 
 /** A connection that failed in a way that another try may not. */
 export const isTransient = (error: unknown): boolean => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import { FinishReason, type Completion } from '../data/records/rollout.ts'
 import { withRetry } from './backoff.ts'
-import { exchange, isRetryableStatus, isTransient, readError, succeeded, type HttpReply } from './http.ts'
+import { exchange, isRetryableStatus, isTransient, readError, succeeded, untilKnown, type HttpReply } from './http.ts'
 import type { AdapterRef, ReloadCheck, SampleRequest, Sampler } from './sampler.ts'
 
 export interface VllmSamplerOptions {
@@ -236,7 +236,9 @@ export class VllmSampler implements Sampler {
         signal,
       })
     } catch (error) {
-      if (gone?.aborted === true || call.signal?.aborted === true) throw error
+      await untilKnown(gone, error)
+      if (gone?.aborted === true) throw gone.reason
+      if (call.signal?.aborted === true) throw error
       const late = error instanceof Error && error.name === 'TimeoutError'
       const text = late ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message
       throw new PipelineError('sampler', `${call.what} failed: ${text}`, {

@@ -5,7 +5,7 @@ import { PipelineError } from '../data/errors.ts'
 import type { Message } from '../data/records/prompt.ts'
 import { UpdateResult, type SessionRequest, type UpdateBatch } from '../data/records/update.ts'
 import { withRetry } from './backoff.ts'
-import { exchange, isRetryableStatus, isTransient, readError, succeeded } from './http.ts'
+import { exchange, isRetryableStatus, isTransient, readError, succeeded, untilKnown } from './http.ts'
 import type { Learner, LearnerInfo, LogprobItem } from './learner.ts'
 import type { AdapterRef } from './sampler.ts'
 
@@ -178,7 +178,9 @@ export class WorkerClient implements Learner {
       if (!succeeded(reply)) throw refusal(route, reply)
       return schema.parse(JSON.parse(reply.text))
     } catch (error) {
-      if (error instanceof PipelineError || either?.aborted === true) throw error
+      if (error instanceof PipelineError) throw error
+      await untilKnown(gone, error)
+      if (either?.aborted === true) throw either.reason
       throw unreadable(route, requestTimeoutMs, error)
     }
   }

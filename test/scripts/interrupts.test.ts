@@ -8,6 +8,7 @@ describe('Ctrl-C', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 129],
   ] as const)('once (%s) asks for a tidy end and gives exit code %i', async (signal, code) => {
     const { child, said, ended } = startProgram(fixture, [])
     await said('working')

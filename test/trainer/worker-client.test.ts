@@ -131,6 +131,15 @@ describe('the worker client', () => {
     )
   })
 
+  it('says why the worker ended where its connection breaks a moment before that is known', async () => {
+    const gone = new AbortController()
+    const { client } = await start(() => {
+      setTimeout(() => gone.abort(new Error('it ran out of memory')), 50)
+      return 'cut'
+    }, gone.signal)
+    await expect(client.saveState('here')).rejects.toThrow('it ran out of memory')
+  })
+
   it('rejects what is in flight with the reason when the worker has ended', async () => {
     const gone = new AbortController()
     const { client } = await start(() => 'hang', gone.signal)
