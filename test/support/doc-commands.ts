@@ -8,15 +8,15 @@ export interface DocCommand {
   readonly exitCode: number
 }
 
-/** The `drift-grpo` lines of a page's shell blocks. A comment `# exit code N` states a code other than 0. */
+/** The `npx drift-grpo` lines of a page's shell blocks. A comment `# exit code N` states a code other than 0. */
 export const docCommands = (page: string): DocCommand[] => {
   const text = readFileSync(join(packageRoot(), page), 'utf8')
   return [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) =>
     block.split('\n').flatMap((line): DocCommand[] => {
       const [command = '', comment = ''] = line.split(/\s+#\s*/)
-      const [program, ...args] = command.trim().split(/\s+/)
+      const [runner, program, ...args] = command.trim().split(/\s+/)
       const exitCode = Number(/exit code (\d+)/.exec(comment)?.[1] ?? 0)
-      return program === 'drift-grpo' ? [{ args, exitCode }] : []
+      return runner === 'npx' && program === 'drift-grpo' ? [{ args, exitCode }] : []
     }),
   )
 }
