@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path'
-import { exitCodes } from '../../data/errors.ts'
+import { exitCodes, PipelineError } from '../../data/errors.ts'
 import { readPool } from '../../data/pool/pool-file.ts'
 import type { Prompt } from '../../data/records/prompt.ts'
 import { parseCheckpointChoice } from '../../trainer/evaluation/choose-checkpoint.ts'
@@ -13,6 +13,14 @@ const readPrompts = async (file: string, wanted: (prompt: Prompt) => boolean): P
   const prompts: Prompt[] = []
   for await (const prompt of readPool(file)) if (wanted(prompt)) prompts.push(prompt)
   return prompts
+}
+
+/** A folder's name; those that training writes are refused, as they decide which checkpoint is best. */
+const ownName = (name: string | undefined): string | undefined => {
+  if (name === undefined || (/^[A-Za-z0-9][\w.-]{0,99}$/.test(name) && !/^(?:final|step-\d+)$/.test(name))) return name
+  throw new PipelineError('usage', `--name ${JSON.stringify(name)} cannot be the name of an evaluation`, {
+    remedy: 'Use up to 100 letters, digits, ".", "_" and "-"; "final" and "step-N" are those of training itself.',
+  })
 }
 
 export const evalCommand = defineCommand({
@@ -51,7 +59,7 @@ export const evalCommand = defineCommand({
         : await readPrompts(other, () => true)
     const checkpoint = parseCheckpointChoice(args.checkpoint)
     const stage = other === undefined ? 'heldout' : basename(other, '.jsonl')
-    const name = args.name ?? (checkpoint === 'last' ? stage : `${stage}-${checkpoint}`)
+    const name = ownName(args.name) ?? (checkpoint === 'last' ? stage : `${stage}-${checkpoint}`)
     out.progress(`evaluating ${run.id}, ${config.evaluation.samples} samples of each prompt`)
     let shown = 0
     const { summary } = await evaluateRun({

@@ -199,5 +199,7 @@ describe('a run that was copied in part', () => {
     const state = { runId: 'half', nextStep: 2, policyVersion: 2, policyName: 'p', adapter: 'v000002', totalTokens: 9 }
     writeFileSync(join(run, 'checkpoints', 'step-000002', 'loop.json'), JSON.stringify(state))
     expectRefusal(await cli(['eval', '--run', 'half']), 3, 'the adapter cannot be read')
+    for (const name of ['../x', 'final', 'step-000010'])
+      expectRefusal(await cli(['eval', '--run', 'half', '--name', name]), 2, 'cannot be the name of an evaluation')
   })
 })
