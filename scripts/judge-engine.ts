@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../configs/schema.ts'
-import { resolveModel } from '../trainer/services.ts'
+import { locateModel } from '../trainer/services.ts'
 import { startJudgeEngine } from '../trainer/vllm/start.ts'
 import type { EngineProcess } from '../trainer/vllm-process.ts'
 
@@ -18,7 +18,7 @@ const open = async (
   if (judge.kind !== 'llm' || judge.server === null) return null
   const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-')
   const logPath = resolve(cwd, join('.cache', 'vllm', `judge-${stamp}.log`))
-  const model = resolveModel(judge.server.path, cwd)
+  const model = await locateModel(judge.server, { cwd, env, signal, onProgress: say })
   const engine = await startJudgeEngine(judge, { model, logPath, cwd, env, signal, onProgress: say })
   // The judge itself notices that nobody answers any more, and waits; why that is stands here.
   engine?.gone.addEventListener('abort', () => say((engine.gone.reason as Error).message), { once: true })

@@ -36,6 +36,11 @@ export const ModelSection = z.strictObject({
     .string()
     .min(1)
     .describe('Hugging Face causal LM: a directory (from the working directory, then from the package) or a hub name.'),
+  revision: z
+    .string()
+    .min(1)
+    .default('main')
+    .describe('Branch, tag or commit of a hub model. A commit gives the same weights for ever.'),
   maxPromptTokens: z.int().min(1).default(1600).describe('A longer prompt is refused, never cut.'),
   maxCompletionTokens: z
     .int()

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { PipelineError } from '../data/errors.ts'
+import { fetchModel } from '../data/hub/model.ts'
+import { hubSettings } from '../data/hub/settings.ts'
 import { packageRoot } from '../data/package-root.ts'
 import type { TrainerConfig } from './config.ts'
 import type { Learner } from './learner.ts'
@@ -66,7 +68,17 @@ export const findModel = (path: string, cwd: string): FoundModel => {
   )
 }
 
-/** What the worker is told to load: see findModel. */
+/** The model's directory: from the hub's cache, fetched where it is not there, for a hub model. */
+export const locateModel = async (
+  { path, revision }: { readonly path: string; readonly revision: string },
+  { cwd, env, signal, onProgress }: Pick<ServiceOptions, 'cwd' | 'env' | 'signal' | 'onProgress'>,
+): Promise<string> => {
+  const { kind, location } = findModel(path, cwd)
+  if (kind === 'directory') return location
+  return await fetchModel({ repo: location, revision, settings: hubSettings(env), signal, onProgress })
+}
+
+/** What a plan names a model by: see findModel. */
 export const resolveModel = (path: string, cwd: string): string => findModel(path, cwd).location
 
 interface WorkerAddress {
@@ -86,7 +98,7 @@ const readToken = (name: string, env: NodeJS.ProcessEnv, key: string): string =>
   return token
 }
 
-const reachWorker = async (options: ServiceOptions): Promise<WorkerAddress> => {
+const reachWorker = async (options: ServiceOptions, directory: string | null): Promise<WorkerAddress> => {
   const { worker, model } = options.config
   if (worker.kind === 'attach') {
     const token = readToken(worker.tokenEnv, options.env ?? process.env, 'worker.tokenEnv')
@@ -94,7 +106,7 @@ const reachWorker = async (options: ServiceOptions): Promise<WorkerAddress> => {
   }
   return await startWorker({
     config: worker,
-    model: resolveModel(model.path, options.cwd),
+    model: directory ?? resolveModel(model.path, options.cwd),
     maxContext: model.maxPromptTokens + model.maxCompletionTokens,
     logPath: options.run.log('worker'),
     signal: options.signal,
@@ -102,11 +114,11 @@ const reachWorker = async (options: ServiceOptions): Promise<WorkerAddress> => {
 }
 
 /** A sampler that is started here, before the worker: an engine measures the free memory while it starts. */
-const reachEngine = async (options: ServiceOptions): Promise<StartedEngine | null> => {
+const reachEngine = async (options: ServiceOptions, directory: string | null): Promise<StartedEngine | null> => {
   const { config, run, signal, onProgress } = options
   const { server } = config.sampling
   if (server.kind !== 'spawn') return null
-  const model = resolveModel(config.model.path, options.cwd)
+  const model = directory ?? resolveModel(config.model.path, options.cwd)
   return await startPolicyEngine(server, config, { model, logPath: run.log('vllm'), signal, onProgress })
 }
 type StartedEngine = Awaited<ReturnType<typeof startPolicyEngine>>
@@ -137,9 +149,12 @@ const makeSampler = (options: ServiceOptions, worker: WorkerAddress, engine: Sta
 
 /** Starts or reaches worker and sampler and waits until both answer. */
 export const openServices = async (options: ServiceOptions): Promise<Services> => {
-  const engine = await reachEngine(options)
+  const { model, sampling, worker: wanted } = options.config
+  const isLoadedHere = wanted.kind === 'spawn' || sampling.server.kind === 'spawn'
+  const directory = isLoadedHere ? await locateModel(model, options) : null
+  const engine = await reachEngine(options, directory)
   const stopEngine = async (): Promise<void> => await engine?.stop()
-  const worker = await reachWorker(options).catch(async (error: unknown) => {
+  const worker = await reachWorker(options, directory).catch(async (error: unknown) => {
     await stopEngine()
     throw error
   })

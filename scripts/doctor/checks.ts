@@ -4,6 +4,7 @@ import { componentsCheck } from './checks/components.ts'
 import { diskCheck } from './checks/disk.ts'
 import { gpuMemoryCheck } from './checks/gpu-memory.ts'
 import { gpuCheck } from './checks/gpu.ts'
+import { hubCheck } from './checks/hub.ts'
 import { judgeCheck } from './checks/judge.ts'
 import { memoryCheck } from './checks/memory.ts'
 import { modelCheck } from './checks/model.ts'
@@ -30,6 +31,7 @@ export const checks: readonly Check[] = [
   portsCheck,
   clockCheck,
   modelCheck,
+  hubCheck,
   poolCheck,
   vllmProgramCheck,
   samplerCheck,

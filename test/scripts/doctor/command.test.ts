@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runInProcess } from '../../support/in-process-cli.ts'
 import { temporaryDirectory } from '../../support/tiny-training.ts'
 
@@ -43,6 +43,14 @@ describe('drift-grpo doctor', () => {
 })
 
 describe('train --config granite-2b.yaml', () => {
+  // What is cached or reachable on this machine must not matter.
+  beforeEach(() => {
+    vi.stubEnv('HF_HUB_OFFLINE', '1')
+    vi.stubEnv('HF_HOME', temporaryDirectory())
+    vi.stubEnv('HF_HUB_CACHE', undefined)
+  })
+  afterEach(() => vi.unstubAllEnvs())
+
   it('plans everything without GPU, hub or vLLM, and writes nothing', async () => {
     const cwd = temporaryDirectory()
     const args = ['train', '--config', 'granite-2b.yaml', '--dry-run', '--set', 'gpu.memoryGiB=79', ...noVllm]
@@ -63,6 +71,7 @@ describe('train --config granite-2b.yaml', () => {
     const real = await runInProcess(args, cwd)
     expect(real.code).toBe(3)
     expect(real.stderr).toMatch(/gpu memory: the plan does not fit: the judge server needs \d+\.\d GiB/)
+    expect(real.stderr).toContain('hub: ibm-granite/granite-3.3-2b-instruct@main is not in the cache')
     expect(real.stderr).toContain('vllm: there is no program /nowhere/vllm')
     expect(readdirSync(cwd)).toEqual([])
   })

@@ -5,6 +5,7 @@ import { createComposite } from '../../../rewards/composite.ts'
 import { RewardsConfig } from '../../../rewards/config.ts'
 import { rewardNames } from '../../../rewards/registry.generated.ts'
 import { componentsCheck, goldenFaults, readGolden } from '../../../scripts/doctor/checks/components.ts'
+import { hubCheck } from '../../../scripts/doctor/checks/hub.ts'
 import { judgeCheck } from '../../../scripts/doctor/checks/judge.ts'
 import { modelCheck } from '../../../scripts/doctor/checks/model.ts'
 import { poolCheck } from '../../../scripts/doctor/checks/pool.ts'
@@ -111,6 +112,12 @@ describe('the check of', () => {
     writeFileSync(join(cwd, 'mine', 'config.json'), '{}')
     expect(await find(modelCheck, ['model.path=mine'], { cwd })).toEqual(failed(/no tokenizer_config.json, weights/))
     expect(await find(modelCheck)).toMatchObject({ state: 'ok' })
+  })
+
+  it('the hub fails when it does not answer, and asks nobody where no model comes from it', async () => {
+    const env = { HF_ENDPOINT: nowhere, HF_HOME: temporaryDirectory() }
+    expect(await find(hubCheck, [], { env }, 'granite-2b.yaml')).toEqual(failed(/asking the hub for .* failed: .*/))
+    expect(await find(hubCheck, [], { env })).toMatchObject({ state: 'skip' })
   })
 
   it('the pool fails for a file that is not there', async () => {
