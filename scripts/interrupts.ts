@@ -37,16 +37,19 @@ export const listenForInterrupts = (say: (text: string) => void, onFirst: string
   const abort = new AbortController()
   let exitCode: number | undefined
 
+  // A terminal shows ^C behind whatever stands in its last line.
+  const tell = (text: string): void => say(process.stderr.isTTY ? `\n${text}` : text)
+
   const onSignal = (signal: StopSignal): void => {
     exitCode = codes[signal]
     if (abort.signal.aborted) process.exit(exitCode)
     if (finish.signal.aborted) {
-      say('stopping now')
+      tell('stopping now')
       abort.abort(new Error(`stopped by ${signal}`))
       setTimeout(() => process.exit(exitCode), graceMs).unref()
       return
     }
-    say(`${onFirst}; once more (Ctrl-C) to stop now`)
+    tell(`${onFirst}; press Ctrl-C once more to stop now`)
     finish.abort(new Error(`stopped by ${signal}`))
   }
 

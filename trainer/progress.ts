@@ -80,25 +80,33 @@ const paintFor = (stream: ProgressStream, env: NodeJS.ProcessEnv): Paint => {
   return { bold: code('1'), good: code('34'), bad: code('38;5;208'), dim: code('2') }
 }
 
-/** The status line of one step. */
-export const stepLine = (metrics: StepMetrics, steps: number, trend: Trend, paint: Paint): string => {
-  const number = (key: string, digits = 2): string => value(metrics, key)?.toFixed(digits) ?? '-'
-  const { change } = trend
-  const changed = change === null ? '' : ` ${(change < 0 ? paint.bad : paint.good)(`(${signed(change)})`)}`
-  const nodes = nodeIds.map((node) => `${node} ${number(`reward/${node}`, 1)}`).join(' ')
-  const left = duration(trend.pace * (steps - metrics.step - 1))
-  return [
-    `step ${metrics.step + 1}/${steps}`,
-    `${paint.bold(`R ${number('reward')}`)}${changed}`,
-    nodes,
-    `KL ${number('kl', 3)}`,
-    paint.dim(`${trend.pace.toFixed(1)} s/step, ${left} left`),
-  ].join('  ')
-}
-
 /** What a terminal shows of a text: colour codes take no room. */
 // oxlint-disable-next-line no-control-regex
 const visible = (text: string): string => text.replace(/\u001B\[[\d;]*m/g, '')
+
+/** The status line of one step: as much of it as fits into `width` columns, the most important first. */
+export const stepLine = (
+  metrics: StepMetrics,
+  steps: number,
+  trend: Trend,
+  paint: Paint,
+  width = Number.POSITIVE_INFINITY,
+): string => {
+  const number = (key: string, digits = 2): string => value(metrics, key)?.toFixed(digits) ?? '-'
+  const { change } = trend
+  const changed = change === null ? '' : ` ${(change < 0 ? paint.bad : paint.good)(`(${signed(change)})`)}`
+  const done = `${metrics.step + 1}/${steps}`
+  const reward = `${paint.bold(`R ${number('reward')}`)}${changed}`
+  const nodes = nodeIds.map((node) => `${node} ${number(`reward/${node}`, 1)}`).join(' ')
+  const left = `${duration(trend.pace * (steps - metrics.step - 1))} left`
+  const whole = [`step ${done}`, reward, nodes, `KL ${number('kl', 3)}`]
+  const lines = [
+    [...whole, paint.dim(`${trend.pace.toFixed(1)} s/step, ${left}`)],
+    [done, reward, nodes, paint.dim(left)],
+    [done, reward, paint.dim(left)],
+  ].map((parts) => parts.join('  '))
+  return lines.find((line) => visible(line).length < width) ?? lines.at(-1) ?? ''
+}
 
 /** One status line that is rewritten on a terminal; plain lines, one a step, anywhere else. */
 export const createProgress = (stream: ProgressStream, env: NodeJS.ProcessEnv = process.env): Progress => {
@@ -122,9 +130,8 @@ export const createProgress = (stream: ProgressStream, env: NodeJS.ProcessEnv = 
     },
     step: (metrics, steps) => {
       trend.add(metrics)
-      const line = stepLine(metrics, steps, trend, paint)
-      if (live) show(line)
-      else stream.write(`${line}\n`)
+      if (live) show(stepLine(metrics, steps, trend, paint, stream.columns ?? 80))
+      else stream.write(`${stepLine(metrics, steps, trend, paint)}\n`)
     },
     close: () => {
       if (live && shown !== '') stream.write('\n')

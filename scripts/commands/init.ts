@@ -12,7 +12,7 @@ export const initCommand = defineCommand({
     file: { type: 'string', default: 'train.yaml', hidden: true },
     from: { type: 'string', choices: shippedConfigs(), default: 'tiny.yaml', describe: 'the config to start from' },
   },
-  examples: [['drift-grpo init mine.yaml --from recorded.yaml', 'then: train --config mine.yaml']],
+  examples: [['drift-grpo init mine.yaml --from recorded.yaml', 'then: npx train --config mine.yaml']],
   run: async ({ file, from }, { cwd, out }) => {
     const target = resolve(cwd, file)
     try {
@@ -25,7 +25,7 @@ export const initCommand = defineCommand({
       })
     }
     out.data(target)
-    out.progress(`edit it, then: train --config ${file}`)
+    out.progress(`edit it, then: npx train --config ${file}`)
     return exitCodes.ok
   },
 })

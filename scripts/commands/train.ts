@@ -78,7 +78,7 @@ const tellOutcome = (outcome: TrainingOutcome, json: boolean, { out }: CommandCo
   else if (outcome.evaluation !== null) out.data(renderEvaluation(outcome.evaluation))
   out.progress(`${outcome.kind} after step ${outcome.step} of ${outcome.steps}: ${outcome.directory}`)
   if (outcome.adapter !== null) out.progress(`adapter of policy version ${outcome.policyVersion}: ${outcome.adapter}`)
-  if (outcome.resumeWith !== null) out.progress(`continue with: train --resume ${outcome.directory}`)
+  if (outcome.resumeWith !== null) out.progress(`continue with: npx train --resume ${outcome.directory}`)
 }
 
 /** A misspelt path may look like a hub name: what is done with it is said before the worker tries. */

@@ -15,7 +15,7 @@ describe('Ctrl-C', () => {
     child.kill(signal)
     const { stderr, ...rest } = await ended
     expect(rest).toStrictEqual({ code, stdout: '' })
-    expect(stderr).toContain('finishing; once more (Ctrl-C) to stop now')
+    expect(stderr).toContain('finishing; press Ctrl-C once more to stop now')
     expect(stderr).toContain('finished')
   })
 
@@ -62,6 +62,6 @@ describe('Ctrl-C', () => {
     child.kill('SIGINT')
     const { code, stdout, stderr } = await ended
     expect({ code, stdout }).toStrictEqual({ code: 130, stdout: '' })
-    expect(stderr.trimEnd().split('\n').at(-1)).toBe('stopping; once more (Ctrl-C) to stop now')
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe('stopping; press Ctrl-C once more to stop now')
   })
 })

@@ -46,7 +46,7 @@ describe.skipIf(notReady || process.platform !== 'linux')(
       const { code, stdout, stderr } = await ended
       expect(code).toBe(130)
       expect(JSON.parse(stdout)).toMatchObject({ kind: 'stopped', runId: 'mine', resumeWith: 'mine' })
-      expect(stderr).toContain(`continue with: train --resume ${join(cwd, 'runs', 'mine')}`)
+      expect(stderr).toContain(`continue with: npx train --resume ${join(cwd, 'runs', 'mine')}`)
       expect(workers()).toStrictEqual([])
     })
 

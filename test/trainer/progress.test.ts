@@ -62,6 +62,8 @@ describe('progress', () => {
     for (const plain of [text(true, { NO_COLOR: '1' }), text(true, { TERM: 'dumb' }), text(false, {})])
       expect(plain).not.toContain('\u001B')
     expect(text(true, {}, 20)).toHaveLength(19)
+    // What does not fit is left out whole: the time that is left is always there.
+    for (const columns of [40, 60, 80, 100]) expect(text(true, { NO_COLOR: '1' }, columns)).toMatch(/ left$/)
   })
 
   it('shows the change of the recent mean against the first steps, once there is something to compare', () => {
