@@ -40,12 +40,12 @@ describe('the config of a judge that is asked', () => {
   })
 
   it('is what the documentation shows: its example loads and says every key', () => {
-    // What is fixed, the other place of a key, and what docs/audit.md is about, are left out.
+    // What is fixed, the other place of a key, and what docs/audit.md and docs/gpu.md are about, are left out.
     const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(read('docs/judge.md')) ?? []
     const { judge } = parse(example) as { judge: object }
     expect(JudgeConfig.parse(judge)).toMatchObject(judge)
     const defaults = JudgeConfig.parse(least)
-    expect([...Object.keys(judge), 'temperature', 'apiKeyFile', 'audit'].toSorted()).toEqual(
+    expect([...Object.keys(judge), 'temperature', 'apiKeyFile', 'audit', 'server'].toSorted()).toEqual(
       Object.keys(defaults).toSorted(),
     )
   })
