@@ -37,8 +37,16 @@ export default {
     {
       name: 'dashboard-reads-files-only',
       severity: 'error',
+      comment: 'of the trainer it knows how to read an evaluation on record, and whether a lock is held',
       from: { path: '^trainer/dashboard/' },
-      to: { path: '^trainer/(?!dashboard/)' },
+      to: { path: '^trainer/(?!dashboard/|lock\\.ts$|evaluation/(load\\.ts|report/)|statistics/)' },
+    },
+    {
+      name: 'dashboard-pages-load-nothing-of-the-server',
+      severity: 'error',
+      comment: 'a browser loads them: types may come from elsewhere, code may not',
+      from: { path: '^trainer/dashboard/page/' },
+      to: { pathNot: '^trainer/dashboard/page/', dependencyTypesNot: ['type-only'] },
     },
     { name: 'nobody-imports-tests', severity: 'error', from: { pathNot: '^test/' }, to: { path: '^test/' } },
     {

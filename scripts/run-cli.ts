@@ -6,6 +6,7 @@ import type { Command, CommandContext } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { buildPoolCommand } from './commands/build-pool.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { dashboardCommand } from './commands/dashboard.ts'
 import { evalCommand } from './commands/eval.ts'
 import { initCommand } from './commands/init.ts'
 import { judgeCacheCommand } from './commands/judge-cache.ts'
@@ -31,6 +32,7 @@ export const commands = [
   judgeCacheCommand,
   regressCommand,
   reportCommand,
+  dashboardCommand,
   serveRewardsCommand,
   runsCommand,
   doctorCommand,

@@ -1,0 +1,264 @@
+import { chartFrame, type ChartFrame } from './chart-frame.ts'
+import { s } from './dom.ts'
+import { compact, number } from './format.ts'
+import { extent, scale, spread, ticks, type Scale } from './scale.ts'
+import { smooth, thinned } from './smooth.ts'
+
+type Values = readonly (number | null)[]
+
+export interface Line {
+  /** Name in tables and files; the label stands at the line's end. */
+  readonly name: string
+  readonly label?: string
+  readonly values: Values
+  /** Colour: a node, or a role such as `total`. */
+  readonly look: string
+  /** Shape at the line's end, in a box of 12. */
+  readonly marker?: string
+  readonly dashed?: boolean
+}
+
+export interface Band {
+  readonly low: Values
+  readonly high: Values
+  readonly look: string
+}
+
+export interface LineChart {
+  readonly id: string
+  readonly title: string
+  /** What bands and faint lines are. */
+  readonly note?: string
+  readonly x: readonly number[]
+  readonly xName: string
+  readonly lines: readonly Line[]
+  readonly bands?: readonly Band[]
+  /** Lines of attempts that were done again. */
+  readonly faint?: readonly { readonly x: readonly number[]; readonly values: Values }[]
+  readonly points?: readonly { readonly x: number; readonly y: number; readonly label: string }[]
+  /** Fixed range; absent: what the data need. */
+  readonly range?: readonly [number, number] | undefined
+  readonly smoothing?: number
+  readonly width: number
+  readonly height?: number
+  readonly unit?: (value: number) => string
+}
+
+interface Plot {
+  readonly x: Scale
+  readonly y: Scale
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly bottom: number
+}
+
+const pathOf = (xs: readonly number[], values: Values, { x, y }: Plot, buckets: number): string => {
+  let path = ''
+  let isOpen = false
+  for (const i of thinned(values, buckets)) {
+    const value = values[i]
+    const at = xs[i]
+    if (value === null || value === undefined || at === undefined) {
+      isOpen = false
+      continue
+    }
+    path += `${isOpen ? 'L' : 'M'}${x(at).toFixed(1)} ${y(value).toFixed(1)}`
+    isOpen = true
+  }
+  return path
+}
+
+/** Low and high hold the same steps; where one is missing the band has a gap. */
+const bandPath = (xs: readonly number[], { low, high }: Band, plot: Plot): string => {
+  const parts: string[] = []
+  let run: number[] = []
+  const close = (): void => {
+    if (run.length > 1) {
+      const point = (i: number, values: Values): string =>
+        `${plot.x(xs[i] ?? 0).toFixed(1)} ${plot.y(values[i] ?? 0).toFixed(1)}`
+      parts.push(
+        `M${run.map((i) => point(i, high)).join('L')}L${run
+          .toReversed()
+          .map((i) => point(i, low))
+          .join('L')}Z`,
+      )
+    }
+    run = []
+  }
+  for (const i of xs.keys()) {
+    if (low[i] === null || low[i] === undefined || high[i] === null || high[i] === undefined) close()
+    else run.push(i)
+  }
+  close()
+  return parts.join('')
+}
+
+const axes = (
+  plot: Plot,
+  range: readonly [number, number],
+  domain: readonly [number, number],
+  chart: LineChart,
+): SVGElement[] => {
+  const unit = chart.unit ?? compact
+  const rows = ticks(range[0], range[1], Math.max(2, Math.floor((plot.bottom - plot.top) / 36)))
+  const columns = ticks(domain[0], domain[1], Math.max(2, Math.floor((plot.right - plot.left) / 90)))
+  return [
+    ...rows.flatMap((value) => [
+      s('line', { class: 'grid', x1: plot.left, x2: plot.right, y1: plot.y(value), y2: plot.y(value) }),
+      s('text', { class: 'tick', x: plot.left - 6, y: plot.y(value) + 4, 'text-anchor': 'end' }, unit(value)),
+    ]),
+    s('line', { class: 'axis', x1: plot.left, x2: plot.right, y1: plot.bottom, y2: plot.bottom }),
+    ...columns.map((value) =>
+      s('text', { class: 'tick', x: plot.x(value), y: plot.bottom + 16, 'text-anchor': 'middle' }, compact(value)),
+    ),
+    s('text', { class: 'tick', x: plot.right, y: plot.bottom + 31, 'text-anchor': 'end' }, chart.xName),
+  ]
+}
+
+const lastIndex = (values: Values): number => values.findLastIndex((value) => value !== null)
+
+const endLabels = (chart: LineChart, drawn: readonly Values[], plot: Plot): SVGElement[] => {
+  const ends = chart.lines.map((_, i) => lastIndex(drawn[i] ?? []))
+  const heights = ends.map((end, i) => plot.y(drawn[i]?.[end] ?? 0))
+  const placed = spread(heights, 14, plot.bottom)
+  return chart.lines.flatMap(({ label, look, marker }, i) => {
+    const end = ends[i] ?? -1
+    if (end === -1) return []
+    const at = plot.x(chart.x[end] ?? 0)
+    const shape =
+      marker === undefined
+        ? []
+        : [
+            s('path', {
+              class: `fill ${look}`,
+              d: marker,
+              transform: `translate(${at.toFixed(1)} ${(heights[i] ?? 0).toFixed(1)})`,
+            }),
+          ]
+    const text = label === undefined ? [] : [s('text', { class: 'label', x: at + 9, y: (placed[i] ?? 0) + 4 }, label)]
+    return [...shape, ...text]
+  })
+}
+
+const marks = (chart: LineChart, drawn: readonly Values[], plot: Plot): SVGElement[] => {
+  const buckets = Math.max(10, Math.floor(plot.right - plot.left))
+  const raw = (chart.smoothing ?? 0) > 0
+  return [
+    ...(chart.bands ?? []).map((band) => s('path', { class: `band ${band.look}`, d: bandPath(chart.x, band, plot) })),
+    ...(chart.faint ?? []).map(({ x, values }) =>
+      s('path', { class: 'line faint', d: pathOf(x, values, plot, buckets) }),
+    ),
+    ...chart.lines.flatMap(({ values, look }) =>
+      raw ? [s('path', { class: `line raw ${look}`, d: pathOf(chart.x, values, plot, buckets) })] : [],
+    ),
+    ...chart.lines.map(({ look, dashed }, i) =>
+      s('path', {
+        class: `line ${look}${dashed === true ? ' dashed' : ''}`,
+        d: pathOf(chart.x, drawn[i] ?? [], plot, buckets),
+      }),
+    ),
+    ...(chart.points ?? []).map(({ x, y, label }) =>
+      s(
+        'path',
+        {
+          class: 'point',
+          d: 'M0-5L5 0L0 5L-5 0Z',
+          transform: `translate(${plot.x(x).toFixed(1)} ${plot.y(y).toFixed(1)})`,
+        },
+        s('title', {}, label),
+      ),
+    ),
+    ...endLabels(chart, drawn, plot),
+  ]
+}
+
+/** Follows the pointer with a line and the numbers at the nearest step. */
+const cursor =
+  (chart: LineChart, plot: Plot) =>
+  (event: Event): void => {
+    if (!(event instanceof PointerEvent) || !(event.currentTarget instanceof SVGElement)) return
+    const svg = event.currentTarget
+    const box = svg.getBoundingClientRect()
+    const pixel = ((event.clientX - box.left) / box.width) * chart.width
+    let [nearest, distance] = [-1, Infinity]
+    for (const [i, value] of chart.x.entries()) {
+      const away = Math.abs(plot.x(value) - pixel)
+      if (away < distance) [nearest, distance] = [i, away]
+    }
+    const group = svg.querySelector('.cursor')
+    if (group === null || nearest === -1) return
+    const at = plot.x(chart.x[nearest] ?? 0)
+    const unit = chart.unit ?? ((value: number) => number(value, 3))
+    const texts = [
+      `${chart.xName} ${compact(chart.x[nearest] ?? 0)}`,
+      ...chart.lines.map(({ name, values }) => {
+        const value = values[nearest]
+        return `${name} ${value === null || value === undefined ? '–' : unit(value)}`
+      }),
+    ]
+    const width = Math.max(...texts.map((text) => text.length)) * 6.6 + 12
+    const left = at + width + 10 > chart.width ? at - width - 8 : at + 8
+    group.replaceChildren(
+      s('line', { class: 'axis', x1: at, x2: at, y1: plot.top, y2: plot.bottom }),
+      s('rect', { class: 'tip', x: left, y: plot.top, width, height: texts.length * 15 + 8, rx: 4 }),
+      ...texts.map((text, i) => s('text', { class: 'tick', x: left + 6, y: plot.top + 15 + i * 15 }, text)),
+    )
+  }
+
+const leave = (event: Event): void => {
+  if (event.currentTarget instanceof SVGElement) event.currentTarget.querySelector('.cursor')?.replaceChildren()
+}
+
+/** In words what the lines do: the chart's alternative for those who do not see it. */
+const sentence = ({ lines, x, xName }: LineChart): string => {
+  const told = lines.map(({ name, values }) => {
+    const [first, last] = [values.find((value) => value !== null), values[lastIndex(values)]]
+    if (first === undefined || first === null || last === undefined || last === null) return `${name}: no values`
+    const delta = last - first
+    return `${name} ${compact(first)} to ${compact(last)} (${delta < 0 ? '' : '+'}${compact(delta)})`
+  })
+  return x.length === 0
+    ? 'No steps yet.'
+    : `${told.join('; ')}, over ${xName} ${compact(x[0] ?? 0)} to ${compact(x.at(-1) ?? 0)}.`
+}
+
+const rightMargin = (lines: readonly Line[]): number => {
+  const longest = Math.max(0, ...lines.map(({ label }) => label?.length ?? 0))
+  return longest === 0 ? 14 : 18 + longest * 6.8
+}
+
+/** Lines over steps: the smoothed values, the raw ones faint behind them, and everything as a table and as files. */
+export const lineChart = (chart: LineChart): HTMLElement => {
+  const { width, height = 220, lines } = chart
+  const drawn = lines.map(({ values }) => smooth(values, chart.smoothing ?? 0))
+  const bands = (chart.bands ?? []).flatMap(({ low, high }) => [...low, ...high])
+  const values = [...lines.flatMap((line) => line.values), ...bands, ...(chart.points ?? []).map(({ y }) => y)]
+  const range = chart.range ?? extent(values)
+  const faintX = (chart.faint ?? []).flatMap(({ x }) => x)
+  const last = Math.max(chart.x.at(-1) ?? 1, ...faintX, ...(chart.points ?? []).map(({ x }) => x))
+  const domain: [number, number] = [Math.min(chart.x[0] ?? 0, ...faintX), last]
+  const box = { left: 50, right: width - rightMargin(lines), top: 8, bottom: height - 38 }
+  const plot: Plot = { ...box, x: scale(domain, [box.left, box.right]), y: scale(range, [box.bottom, box.top]) }
+  const picture = s(
+    'svg',
+    {
+      class: 'chart',
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      'aria-hidden': 'true',
+      onpointermove: cursor(chart, plot),
+      onpointerleave: leave,
+    },
+    ...axes(plot, range, domain, chart),
+    ...marks(chart, drawn, plot),
+    s('g', { class: 'cursor' }),
+  )
+  const frame: ChartFrame = {
+    ...{ id: chart.id, title: chart.title, note: chart.note, picture, caption: sentence(chart) },
+    header: [chart.xName, ...lines.map(({ name }) => name)],
+    rows: chart.x.map((at, i) => [at, ...lines.map((line) => line.values[i] ?? null)]),
+  }
+  return chartFrame(frame)
+}

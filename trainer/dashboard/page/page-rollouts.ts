@@ -1,0 +1,143 @@
+import type { Overview, RolloutPage, RolloutRow } from '../view.ts'
+import { ask } from './api.ts'
+import { h, type Child } from './dom.ts'
+import { change, number, plural, words } from './format.ts'
+import { drawGroup } from './group.ts'
+import { nodeIds, nodes } from './nodes.ts'
+import type { Page } from './page.ts'
+import { addressOf, go, withQuery, type Place } from './router.ts'
+import { nodeName, progressNote, table } from './ui.ts'
+
+type Options = readonly (readonly [value: string, text: string])[]
+
+const set = (place: Place, name: string) => (event: Event) => {
+  const control = event.currentTarget
+  if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement)
+    go(withQuery(place, { [name]: control.value, page: null }), true)
+}
+
+const choice = (place: Place, name: string, title: string, options: Options): HTMLElement => {
+  const chosen = place.query.get(name) ?? ''
+  return h(
+    'label',
+    {},
+    title,
+    h(
+      'select',
+      { onchange: set(place, name) },
+      options.map(([value, text]) => h('option', { value, selected: value === chosen }, text)),
+    ),
+  )
+}
+
+const field = (place: Place, name: string, title: string, type: string): HTMLElement =>
+  h(
+    'label',
+    {},
+    title,
+    h('input', {
+      type,
+      step: type === 'number' ? 'any' : null,
+      value: place.query.get(name) ?? '',
+      onchange: set(place, name),
+    }),
+  )
+
+const filters = (place: Place, components: readonly string[]): HTMLElement =>
+  h(
+    'div',
+    { class: 'filters', role: 'search' },
+    field(place, 'text', 'text of the completion', 'search'),
+    choice(place, 'node', 'node', [
+      ['', 'all'],
+      ...nodeIds.map((node) => [node, `${node} ${nodes[node].short}`] as const),
+    ]),
+    field(place, 'from', 'from step', 'number'),
+    field(place, 'to', 'to step', 'number'),
+    field(place, 'least', 'R at least', 'number'),
+    field(place, 'most', 'R at most', 'number'),
+    choice(place, 'component', 'component', [['', 'any'], ...components.map((name) => [name, words(name)] as const)]),
+    field(place, 'below', 'at most', 'number'),
+    choice(place, 'finish', 'ended by', [
+      ['', 'any'],
+      ['stop', 'stop'],
+      ['length', 'length'],
+      ['abort', 'abort'],
+    ]),
+    choice(place, 'state', 'group', [
+      ['', 'any'],
+      ['learning', 'with signal'],
+      ['dead', 'without signal'],
+      ['unscored', 'unscored completion'],
+    ]),
+    field(place, 'prompt', 'prompt id', 'search'),
+    choice(place, 'sort', 'order', [
+      ['', 'newest'],
+      ['best', 'best R'],
+      ['worst', 'worst R'],
+      ['advantage', 'largest advantage'],
+      ['longest', 'longest'],
+    ]),
+    h('a', { href: addressOf(place.run ?? '', 'rollouts') }, 'clear'),
+  )
+
+const row = (run: string, one: RolloutRow): readonly Child[] => [
+  h(
+    'span',
+    { 'data-row': true },
+    h(
+      'a',
+      { href: addressOf(run, 'rollouts', [one.step, one.group], { sample: one.sample }) },
+      `${one.step} · ${one.group} · ${one.sample}`,
+    ),
+  ),
+  nodeName(one.node),
+  number(one.total),
+  change(one.advantage),
+  one.tokens,
+  one.finishReason,
+  one.dead ? 'no signal' : '',
+  h('div', { class: 'excerpt' }, one.excerpt),
+]
+
+const pager = (place: Place, { page, pages, matches }: RolloutPage): HTMLElement =>
+  h(
+    'nav',
+    { class: 'pager', 'aria-label': 'Pages of the list' },
+    page > 0 ? h('a', { href: withQuery(place, { page: page - 1 }) }, '← before') : null,
+    h('span', {}, `page ${page + 1} of ${pages.toLocaleString('en')}, ${plural(matches, 'completion')}`),
+    page + 1 < pages ? h('a', { href: withQuery(place, { page: page + 1 }) }, 'next →') : null,
+  )
+
+const list = async (place: Place, run: string): Promise<HTMLElement> => {
+  const reply = await ask<RolloutPage>(
+    [run, 'rollouts'],
+    new URLSearchParams([...place.query].filter(([, value]) => value !== '')),
+  )
+  return h(
+    'div',
+    {},
+    h('h1', {}, 'Rollouts'),
+    filters(place, reply.components),
+    progressNote(reply.progress),
+    pager(place, reply),
+    table(
+      'Completions',
+      ['step · group · sample', 'node', 'R', 'advantage', 'tokens', 'ended by', 'group', 'completion'],
+      reply.rows.map((one) => ({ cells: row(run, one) })),
+    ),
+    pager(place, reply),
+  )
+}
+
+export const rolloutsPage: Page = {
+  title: 'Rollouts',
+  shows: ['rollouts'],
+  draw: async (place) => {
+    const run = place.run ?? ''
+    const [step, group] = place.rest
+    if (step === undefined || group === undefined) return list(place, run)
+    const { maxima } = await ask<Overview>([run])
+    return drawGroup(place, run, maxima, Number(step), Number(group))
+  },
+}

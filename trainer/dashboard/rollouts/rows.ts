@@ -1,0 +1,52 @@
+import { finishReasons } from './columns.ts'
+import type { RolloutIndex } from './index-run.ts'
+import { parseLight } from './scan.ts'
+import type { LightRecord } from './columns.ts'
+import type { RolloutRow } from '../view.ts'
+
+const excerptLength = 400
+
+const orNull = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value)
+
+/** Digits that single precision has. */
+const rounded = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(7)))
+
+/** Rows of the index as a list shows them; the texts are read from the files. */
+export const readRows = async (index: RolloutIndex, rows: Iterable<number>): Promise<RolloutRow[]> => {
+  const { columns } = index
+  const groups = new Map<string, Promise<LightRecord>>()
+  const groupOf = (row: number): Promise<LightRecord> => {
+    const key = `${columns.file.data[row]}:${columns.offset.data[row]}`
+    const known = groups.get(key)
+    if (known !== undefined) return known
+    const reading = index.line(row).then((line) => parseLight(Buffer.from(line)).value as LightRecord)
+    groups.set(key, reading)
+    return reading
+  }
+  return Promise.all(
+    [...rows].map(async (row): Promise<RolloutRow> => {
+      const sample = columns.sample.data[row] ?? 0
+      const record = await groupOf(row)
+      return {
+        step: columns.step.data[row] ?? 0,
+        attempt: columns.attempt.data[row] ?? 0,
+        group: columns.groupInFile.data[row] ?? 0,
+        sample,
+        node: columns.nodeOf(row),
+        promptId: columns.prompts[columns.prompt.data[row] ?? 0] ?? '',
+        total: rounded(orNull(columns.total.data[row])),
+        advantage: rounded(orNull(columns.advantage.data[row])),
+        tokens: columns.tokens.data[row] ?? 0,
+        finishReason: finishReasons[columns.finish.data[row] ?? 0] ?? 'stop',
+        dead: columns.dead.data[row] === 1,
+        components: Object.fromEntries(
+          columns.components.flatMap((name, i) => {
+            const value = rounded(orNull(columns.weighted[i]?.data[row]))
+            return value === null ? [] : [[name, value]]
+          }),
+        ),
+        excerpt: (record.group.completions[sample]?.text ?? '').slice(0, excerptLength),
+      }
+    }),
+  )
+}

@@ -1,0 +1,133 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { RolloutRecord } from '../../data/records/run.ts'
+import { noRun } from './routes-run.ts'
+import { summariseComponents } from './rollouts/by-component.ts'
+import { summariseNodes } from './rollouts/by-node.ts'
+import { RolloutFilter, selectRows } from './rollouts/filter.ts'
+import type { RolloutIndex } from './rollouts/index-run.ts'
+import { readRows } from './rollouts/rows.ts'
+import type { OpenRun, Runs } from './runs.ts'
+import type { GroupDetail, GroupPlace, NodeReply, RolloutPage } from './view.ts'
+
+const pageSize = 50
+
+/** Keeps what was computed of an index until its rows change. */
+class PerVersion<T> {
+  readonly #kept = new WeakMap<RolloutIndex, { version: number; value: Promise<T> }>()
+  get(index: RolloutIndex, compute: () => Promise<T>): Promise<T> {
+    const known = this.#kept.get(index)
+    if (known?.version === index.version) return known.value
+    const value = compute()
+    this.#kept.set(index, { version: index.version, value })
+    return value
+  }
+}
+
+const pageOf = async (index: RolloutIndex, filter: RolloutFilter): Promise<RolloutPage> => {
+  await index.refresh()
+  const rows = selectRows(index, filter)
+  const pages = Math.max(1, Math.ceil(rows.length / pageSize))
+  const page = Math.min(filter.page, pages - 1)
+  return {
+    progress: index.progress(),
+    matches: rows.length,
+    page,
+    pages,
+    rows: await readRows(index, rows.subarray(page * pageSize, (page + 1) * pageSize)),
+    components: index.columns.components,
+  }
+}
+
+const placesOf = (index: RolloutIndex, promptId: string): GroupPlace[] => {
+  const { columns } = index
+  const wanted = columns.promptNumber(promptId)
+  const places = new Map<string, { step: number; group: number; sum: number; n: number }>()
+  for (let row = 0; row < columns.count; row++) {
+    if (columns.prompt.data[row] !== wanted || !index.isLive(row)) continue
+    const [step, group] = [columns.step.data[row] ?? 0, columns.groupInFile.data[row] ?? 0]
+    const place = places.get(`${step}:${group}`) ?? { step, group, sum: 0, n: 0 }
+    places.set(`${step}:${group}`, place)
+    const total = columns.total.data[row] ?? Number.NaN
+    if (Number.isNaN(total)) continue
+    place.sum += total
+    place.n++
+  }
+  return [...places.values()]
+    .map(({ step, group, sum, n }) => ({ step, group, mean: n === 0 ? null : sum / n }))
+    .toSorted((a, b) => a.step - b.step)
+}
+
+const withoutTokens = ({ group, ...rest }: RolloutRecord): GroupDetail['record'] => {
+  const { promptTokenIds, completions, ...head } = group
+  return {
+    ...rest,
+    group: {
+      ...head,
+      promptTokens: promptTokenIds.length,
+      completions: completions.map(({ index, text, tokenIds, logprobs, finishReason }) => {
+        const sum = logprobs.reduce((total, value) => total + value, 0)
+        return {
+          ...{ index, text, finishReason, tokens: tokenIds.length },
+          meanLogprob: logprobs.length === 0 ? null : sum / logprobs.length,
+        }
+      }),
+    },
+  }
+}
+
+const groupOf = async (
+  { rollouts: index, prompts, evaluations }: OpenRun,
+  step: number,
+  group: number,
+): Promise<GroupDetail | null> => {
+  await index.refresh()
+  if (index.findGroup(step, group) === undefined) await index.complete()
+  const row = index.findGroup(step, group)
+  if (row === undefined) return null
+  const record = RolloutRecord.parse(JSON.parse(await index.line(row)))
+  const { promptId } = record.group
+  return {
+    record: withoutTokens(record),
+    prompt: await prompts.find(promptId),
+    places: placesOf(index, promptId),
+    base: await evaluations.baseCompletions(promptId),
+  }
+}
+
+const place = z.object({ step: z.coerce.number().int().min(0), group: z.coerce.number().int().min(0) })
+
+/** Completions: lists, groups, and what can be summed over them. */
+export const rolloutRoutes = (runs: Runs): Hono => {
+  const nodes = new PerVersion<NodeReply>()
+  return new Hono()
+    .get('/:run/rollouts', async (c) => {
+      const run = await runs.find(c.req.param('run'))
+      if (run === undefined) return c.json(noRun, 404)
+      const filter = RolloutFilter.safeParse(c.req.query())
+      if (!filter.success) return c.json({ error: z.prettifyError(filter.error), remedy: null }, 400)
+      return c.json(await pageOf(run.rollouts, filter.data))
+    })
+    .get('/:run/groups/:step/:group', async (c) => {
+      const run = await runs.find(c.req.param('run'))
+      const wanted = place.safeParse(c.req.param())
+      const detail =
+        run === undefined || !wanted.success ? null : await groupOf(run, wanted.data.step, wanted.data.group)
+      return detail === null ? c.json({ error: 'there is no such group', remedy: null }, 404) : c.json(detail)
+    })
+    .get('/:run/nodes', async (c) => {
+      const run = await runs.find(c.req.param('run'))
+      if (run === undefined) return c.json(noRun, 404)
+      const index = run.rollouts
+      await index.refresh()
+      return c.json(
+        await nodes.get(index, async () => ({ progress: index.progress(), nodes: await summariseNodes(index) })),
+      )
+    })
+    .get('/:run/components', async (c) => {
+      const run = await runs.find(c.req.param('run'))
+      if (run === undefined) return c.json(noRun, 404)
+      await run.rollouts.refresh()
+      return c.json(summariseComponents(run.rollouts, await run.reader.maxima()))
+    })
+}

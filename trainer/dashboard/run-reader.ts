@@ -1,0 +1,112 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { PipelineError } from '../../data/errors.ts'
+import { AuditReport } from '../../data/records/audit.ts'
+import { EvaluationSummary, RunAttempt, RunEvent, RunMeta, RunStatus } from '../../data/records/run.ts'
+import { JsonlTail } from './jsonl-tail.ts'
+import { asMetricsRow, type MetricsRow } from './series.ts'
+
+const readText = async (path: string): Promise<string | null> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+const readRecord = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
+  const text = await readText(path)
+  if (text === null) return null
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
+    throw new PipelineError('checkpoint', `${path} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
+/** What the dashboard needs of the resolved config; the rest is shown as it is. */
+const Maxima = z.object({
+  values: z.object({ rewards: z.object({ maxima: z.record(z.string(), z.number()) }) }),
+})
+
+/** Reads the files of one run, and remembers how far it has read those that grow. It never writes. */
+export class RunReader {
+  readonly id: string
+  readonly root: string
+  readonly #metrics: JsonlTail
+  readonly #rows: MetricsRow[] = []
+
+  constructor(id: string, root: string) {
+    this.id = id
+    this.root = root
+    this.#metrics = new JsonlTail(join(root, 'metrics.jsonl'))
+  }
+
+  /** All lines of metrics.jsonl so far, as they were written. */
+  async metrics(): Promise<readonly MetricsRow[]> {
+    const { restarted, records } = await this.#metrics.read()
+    if (restarted) this.#rows.length = 0
+    for (const record of records) {
+      const row = asMetricsRow(record)
+      if (row !== null) this.#rows.push(row)
+    }
+    return this.#rows
+  }
+
+  status(): Promise<RunStatus | null> {
+    return readRecord(join(this.root, 'status.json'), RunStatus)
+  }
+  meta(): Promise<RunMeta | null> {
+    return readRecord(join(this.root, 'meta.json'), RunMeta)
+  }
+  audit(): Promise<AuditReport | null> {
+    return readRecord(join(this.root, 'audit', 'audit.json'), AuditReport)
+  }
+  async config(): Promise<unknown> {
+    const text = await readText(join(this.root, 'config.resolved.json'))
+    return text === null ? null : (JSON.parse(text) as unknown)
+  }
+  /** Largest contribution of each component; empty where the run does not say. */
+  async maxima(): Promise<Record<string, number>> {
+    return Maxima.safeParse(await this.config()).data?.values.rewards.maxima ?? {}
+  }
+  attempts(): Promise<RunAttempt[]> {
+    return this.#lines('attempts.jsonl', RunAttempt)
+  }
+  events(): Promise<RunEvent[]> {
+    return this.#lines('events.jsonl', RunEvent)
+  }
+
+  /** Names of finished evaluations. */
+  async evaluationNames(): Promise<string[]> {
+    const entries = await readdir(join(this.root, 'eval'), { withFileTypes: true }).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return []
+        throw error
+      },
+    )
+    return entries
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .toSorted()
+  }
+  /** Under the name of its directory, by which it can be asked for; a copy may have got another one. */
+  async evaluationSummary(name: string): Promise<EvaluationSummary | null> {
+    const summary = await readRecord(join(this.root, 'eval', name, 'summary.json'), EvaluationSummary)
+    return summary === null ? null : { ...summary, name }
+  }
+  /** Those that can be read: one of another version, or half copied, must not hide the run; its own page says why. */
+  async evaluations(): Promise<EvaluationSummary[]> {
+    const names = await this.evaluationNames()
+    const all = await Promise.all(names.map((name) => this.evaluationSummary(name).catch(() => null)))
+    return all.filter((summary) => summary !== null).toSorted((a, b) => a.step - b.step || (a.at < b.at ? -1 : 1))
+  }
+
+  async #lines<T>(name: string, schema: z.ZodType<T>): Promise<T[]> {
+    const { records } = await new JsonlTail(join(this.root, name)).read()
+    return records.flatMap((record) => schema.safeParse(record).data ?? [])
+  }
+}
