@@ -45,7 +45,7 @@ export const wordOf = (command: Command): string => command.name.split(' ')[0] ?
 
 const epilogue = [
   'Exit codes: 0 done, 1 unexpected error, 2 usage or config, 3 preflight, 4 training failed,',
-  '10 regression or audit finding, 130/143 stopped by a signal. Data goes to stdout, progress to stderr.',
+  '10 regression or audit finding, 129/130/143 stopped by a signal. Data goes to stdout, progress to stderr.',
 ].join('\n')
 
 const unknownOption = (message: string, known: readonly string[]): string => {
