@@ -15,8 +15,7 @@ import { defaultStopTokens } from '../../rewards/service/stop-tokens.ts'
 import { defineCommand } from '../command.ts'
 import { wholeNumber } from '../number-options.ts'
 import type { Interrupts } from '../interrupts.ts'
-
-const tokenVariable = 'DRIFT_GRPO_REWARD_TOKEN'
+import { rewardTokenVariable } from '../train-service.ts'
 
 const highestPort = 65_535
 
@@ -25,11 +24,11 @@ const usage = (message: string, remedy: string): PipelineError => new PipelineEr
 /** Elsewhere than on loopback anybody could spend the judge's time: only with a token. */
 const accessFor = (host: string, token: string | undefined): Access => {
   const loopbackOnly = isLoopback(host)
-  if (token === '') throw usage('the token is empty', `Give --token TOKEN, or set ${tokenVariable}.`)
+  if (token === '') throw usage('the token is empty', `Give --token TOKEN, or set ${rewardTokenVariable}.`)
   if (!loopbackOnly && token === undefined)
     throw usage(
       `--host ${host} is reached from other machines, and there is no token`,
-      `Give --token TOKEN, or set ${tokenVariable}.`,
+      `Give --token TOKEN, or set ${rewardTokenVariable}.`,
     )
   return { token: token ?? null, loopbackOnly }
 }
@@ -85,7 +84,7 @@ export const serveRewardsCommand = defineCommand({
     },
     host: { type: 'string', default: '127.0.0.1', describe: 'address to listen on; other than loopback needs a token' },
     port: { ...wholeNumber('port', 0), default: 8200, describe: 'port to listen on; 0 takes a free one' },
-    token: { type: 'string', describe: `token that clients must send; default: ${tokenVariable}, else none` },
+    token: { type: 'string', describe: `token that clients must send; default: ${rewardTokenVariable}, else none` },
     pool: {
       type: 'string',
       describe: 'pool file with the prompts that requests may name by id; default: the config’s pool',
@@ -109,7 +108,7 @@ export const serveRewardsCommand = defineCommand({
   ],
   run: async (args, { cwd, env, out, interrupts }) => {
     if (args.port > highestPort) throw usage(`--port: ${args.port} is not a port`, `Ports end at ${highestPort}.`)
-    const access = accessFor(args.host, args.token ?? env[tokenVariable])
+    const access = accessFor(args.host, args.token ?? env[rewardTokenVariable])
     const { config } = await loadConfig({ name: args.config, sets: args.set, cwd })
     const signals = interrupts('finishing the requests in flight')
     if (!args.inline) out.progress('opening the pool')

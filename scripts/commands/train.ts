@@ -15,11 +15,13 @@ import { runTraining, type TrainingOutcome } from '../../trainer/train.ts'
 import { auditBeforeTraining, auditWarnings, storeAudit } from '../audit/before-training.ts'
 import { defineCommand, type CommandContext } from '../command.ts'
 import { withJudgeEngine } from '../judge-engine.ts'
+import { wholeNumber } from '../number-options.ts'
 import { gatherFacts } from '../plan/gather.ts'
 import { gatherMemoryPlan, renderMemoryPlan } from '../plan/memory.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
 import { renderConfig, renderPlan } from '../plan/render.ts'
 import { preflight } from '../preflight.ts'
+import { withRewardService } from '../train-service.ts'
 import { findNewestRun, findRun, loadRunConfig, requireChangeable, storeRunConfig } from '../run-config.ts'
 
 /** What is to be trained, and from what. */
@@ -108,6 +110,10 @@ export const trainCommand = defineCommand({
     },
     dir: { type: 'string', describe: 'directory of the runs; default: run.dir of the config' },
     'dry-run': { type: 'boolean', default: false, describe: 'print the resolved config and the plan; write nothing' },
+    'serve-rewards': {
+      ...wholeNumber('serve-rewards', 0),
+      describe: 'port on 127.0.0.1 where others may have their completions scored meanwhile; 0 takes a free one',
+    },
     json: { type: 'boolean', default: false, describe: 'print the outcome (or the plan) as JSON' },
   },
   examples: [
@@ -153,17 +159,22 @@ export const trainCommand = defineCommand({
       const audit = job.resume === null ? await auditBeforeTraining(config, surroundings, out.progress) : null
       const judge = await createJudge(config.judge, surroundings)
       try {
-        const outcome = await runTraining({
-          config,
-          pool: allPrompts(pool),
-          warnings: [...warnings, ...auditWarnings(audit)],
-          onOpened: (run) => storeAudit(run, audit),
-          judge,
-          source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
-          ...{ resume: job.resume, stop, abort, cwd },
-          progress: process.stderr,
-          onStart: context.trainingStarted,
-        })
+        const prompts = allPrompts(pool)
+        const training = (): Promise<TrainingOutcome> =>
+          runTraining({
+            config,
+            pool: prompts,
+            warnings: [...warnings, ...auditWarnings(audit)],
+            onOpened: (run) => storeAudit(run, audit),
+            judge,
+            source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
+            ...{ resume: job.resume, stop, abort, cwd },
+            progress: process.stderr,
+            onStart: context.trainingStarted,
+          })
+        const port = args['serve-rewards']
+        const service = { rewards: config.rewards, judge, pool: prompts, env: context.env, say: out.progress, abort }
+        const outcome = await (port === undefined ? training() : withRewardService({ ...service, port }, training))
         tellOutcome(outcome, args.json, context)
       } finally {
         await judge?.close()

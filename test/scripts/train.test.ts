@@ -40,8 +40,13 @@ describe.skipIf(notReady || process.platform !== 'linux')(
   () => {
     it('that is interrupted finishes its step, saves, says how to go on, and leaves no process', async () => {
       cpSync(base, join(cwd, 'model'), { recursive: true })
-      const { child, said, ended } = start('--config', 'tiny.yaml', ...settings, '--json')
-      await said('step 1/500')
+      const { child, said, ended } = start('--config', 'tiny.yaml', ...settings, '--json', '--serve-rewards', '0')
+      const text = await said('step 1/500')
+      const [, address = ''] = /the rewards of this training: (\S+)/.exec(text) ?? []
+      const score = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"items": []}' }
+      expect(await (await fetch(`${address}/v1/score`, score)).json()).toEqual({
+        ...{ profile: 'hardened', maximum: 5.6, results: [] },
+      })
       child.kill('SIGINT')
       const { code, stdout, stderr } = await ended
       expect(code).toBe(130)

@@ -12,8 +12,8 @@ export interface Ended {
 
 export interface Started {
   readonly child: ChildProcess
-  /** Resolves when stderr has shown the text. */
-  readonly said: (part: string) => Promise<void>
+  /** Resolves when stderr has shown the text, to all that it has shown. */
+  readonly said: (part: string) => Promise<string>
   readonly ended: Promise<Ended>
 }
 
@@ -45,13 +45,14 @@ export const startProgram = (script: string, args: readonly string[], options: P
     stderr += chunk
   })
   const ended = once(child, 'close').then((): Ended => ({ code: child.exitCode, stdout, stderr }))
-  const said = async (part: string): Promise<void> => {
+  const said = async (part: string): Promise<string> => {
     const gone = ended.then(() => {
       throw new Error(`the program ended without saying "${part}"; it said:\n${stderr}`)
     })
     // It also rejects when nobody waits any more.
     gone.catch(() => undefined)
     while (!stderr.includes(part)) await Promise.race([once(child.stderr, 'data'), gone])
+    return stderr
   }
   return { child, said, ended }
 }
