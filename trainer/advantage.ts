@@ -1,6 +1,7 @@
 import type { GroupAdvantages } from '../data/records/advantage.ts'
 import type { NodeId } from '../data/records/node.ts'
 import type { RewardBreakdown, Score } from '../data/records/reward.ts'
+import { mean, sampleDeviation } from '../data/statistics.ts'
 
 /** Added to every deviation that is divided by, as TRL does. */
 export const advantageEpsilon = 1e-4
@@ -19,16 +20,6 @@ export interface AdvantageOptions {
   readonly stdFloor: number
   /** Normalise every component by itself in its group, sum by weight, scale by the batch. */
   readonly perComponent: boolean
-}
-
-/** Arithmetic mean; NaN for an empty list. */
-export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
-
-/** Sample (n - 1) deviation in two passes: exact zero for equal values, no cancellation for nearly equal ones. */
-export const sampleDeviation = (values: readonly number[]): number => {
-  if (values.every((value) => value === values[0])) return 0
-  const centre = mean(values)
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1))
 }
 
 const isScored = (score: Score): score is RewardBreakdown => score.kind === 'scored'

@@ -1,7 +1,7 @@
 import type { StepMetrics } from '../data/records/metrics.ts'
 import { nodeIds } from '../data/records/node.ts'
 import { printable } from '../data/printable.ts'
-import { mean } from './advantage.ts'
+import { mean } from '../data/statistics.ts'
 
 /** Where progress is shown: standard error, or anything like it. */
 export interface ProgressStream {

@@ -1,5 +1,6 @@
 import type { AuditCorrelation, AuditDistribution, AuditNoise } from '../../data/records/audit.ts'
-import { deviation, mean, quantile, spearman, spearmanInterval } from './statistics.ts'
+import { mean, quantile, sampleDeviation } from '../../data/statistics.ts'
+import { spearman, spearmanInterval } from './statistics.ts'
 
 /** A completion that was scored, with the second opinion where there is one. */
 export interface ScoredSample {
@@ -30,7 +31,7 @@ export const describeScores = (samples: readonly ScoredSample[], compared: boole
   return {
     n: scores.length,
     mean: mean(scores),
-    sd: deviation(scores),
+    sd: sampleDeviation(scores),
     atZero: shareAt(0),
     atHalf: shareAt(0.5),
     atOne: shareAt(1),

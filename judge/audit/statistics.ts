@@ -1,20 +1,4 @@
-/** Mean of a non-empty list. */
-export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
-
-/** Sample (Bessel) deviation; 0 for fewer than two values. */
-export const deviation = (values: readonly number[]): number => {
-  if (values.length < 2) return 0
-  const centre = mean(values)
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1))
-}
-
-/** Quantile of an ascending, non-empty list, linear between neighbours. */
-export const quantile = (ascending: readonly number[], at: number): number => {
-  const position = at * (ascending.length - 1)
-  const below = ascending[Math.floor(position)] ?? Number.NaN
-  const above = ascending[Math.ceil(position)] ?? Number.NaN
-  return below + (above - below) * (position - Math.floor(position))
-}
+import { mean } from '../../data/statistics.ts'
 
 /** Ranks from 1; equal values share the mean of their ranks. */
 export const ranks = (values: readonly number[]): number[] => {

@@ -1,7 +1,8 @@
 import type { AuditExample, AuditSuite } from '../../data/records/audit.ts'
 import { nodeIds } from '../../data/records/node.ts'
 import type { Question, Round } from './questions.ts'
-import { deviation, mean, shareInterval } from './statistics.ts'
+import { mean, sampleDeviation } from '../../data/statistics.ts'
+import { shareInterval } from './statistics.ts'
 import type { Twin, TwinRule, TwinSuite } from './twins.ts'
 
 /** Scores that differ by less are taken for equal: coarse judges move in tenths. */
@@ -73,7 +74,7 @@ const t95 = [6.314, 2.92, 2.353, 2.132] as const
 /** Least excess that the confirming rounds leave believable: their mean less its one-sided 95 % error. */
 const leastExcess = (confirming: readonly number[]): number => {
   const t = t95[Math.min(confirming.length - 1, t95.length) - 1] ?? 0
-  return mean(confirming) - (t * deviation(confirming)) / Math.sqrt(confirming.length)
+  return mean(confirming) - (t * sampleDeviation(confirming)) / Math.sqrt(confirming.length)
 }
 
 /**

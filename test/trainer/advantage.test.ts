@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { packageRoot } from '../../data/package-root.ts'
 import type { Score } from '../../data/records/reward.ts'
-import { groupAdvantages, sampleDeviation, type AdvantageOptions, type ScoredGroup } from '../../trainer/advantage.ts'
+import { sampleDeviation } from '../../data/statistics.ts'
+import { groupAdvantages, type AdvantageOptions, type ScoredGroup } from '../../trainer/advantage.ts'
 
 const plain: AdvantageOptions = { scale: 'group', stdFloor: 0, perComponent: false }
 

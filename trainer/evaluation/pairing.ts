@@ -1,6 +1,6 @@
 import type { NodeId } from '../../data/records/node.ts'
 import type { EvaluationSample } from '../../data/records/run.ts'
-import { mean } from '../advantage.ts'
+import { mean } from '../../data/statistics.ts'
 import { bootstrapInterval, type BootstrapOptions } from '../statistics/bootstrap.ts'
 
 /** Value of one measure of one sample; null where it has none: not scored, no target, not of this node. */

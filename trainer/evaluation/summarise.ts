@@ -1,6 +1,6 @@
 import { nodeIds, type NodeId } from '../../data/records/node.ts'
 import type { EvaluationRow, EvaluationSample, EvaluationScores } from '../../data/records/run.ts'
-import { mean } from '../advantage.ts'
+import { mean } from '../../data/statistics.ts'
 import { byPrompt, difference, directions, pairPrompts } from './pairing.ts'
 
 const meanOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : mean(values))

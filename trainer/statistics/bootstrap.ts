@@ -1,5 +1,5 @@
 import { Rng } from '../../data/world/random.ts'
-import { mean } from '../advantage.ts'
+import { mean } from '../../data/statistics.ts'
 import { normalCdf, studentQuantile } from './quantiles.ts'
 
 export interface BootstrapOptions {

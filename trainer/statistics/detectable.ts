@@ -1,4 +1,4 @@
-import { sampleDeviation } from '../advantage.ts'
+import { sampleDeviation } from '../../data/statistics.ts'
 import { studentQuantile } from './quantiles.ts'
 
 export interface PowerOptions {

@@ -1,14 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  binomialAtMost,
-  deviation,
-  quantile,
-  ranks,
-  shareInterval,
-  spearman,
-  spearmanInterval,
-} from '../../../judge/audit/statistics.ts'
+import { binomialAtMost, ranks, shareInterval, spearman, spearmanInterval } from '../../../judge/audit/statistics.ts'
 
 const values = fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 3, maxLength: 40 })
 
@@ -99,13 +91,5 @@ describe('binomialAtMost', () => {
     expect(binomialAtMost(1, 4, 0.5)).toBeCloseTo(5 / 16, 12)
     expect(binomialAtMost(3, 10, 0.1)).toBeCloseTo(0.9872048016, 9)
     expect([binomialAtMost(0, 5, 0), binomialAtMost(4, 5, 1), binomialAtMost(5, 5, 1)]).toStrictEqual([1, 0, 1])
-  })
-})
-
-describe('spread', () => {
-  it('knows small lists', () => {
-    expect(deviation([2, 4, 4, 4, 5, 5, 7, 9])).toBeCloseTo(Math.sqrt(32 / 7), 12)
-    expect(deviation([3])).toBe(0)
-    expect([0, 0.25, 0.5, 1].map((at) => quantile([1, 2, 3, 4], at))).toStrictEqual([1, 1.75, 2.5, 4])
   })
 })

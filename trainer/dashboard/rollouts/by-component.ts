@@ -1,4 +1,5 @@
 import { nodeIds } from '../../../data/records/node.ts'
+import { mean } from '../../../data/statistics.ts'
 import type { ComponentCell, ComponentReply } from '../view.ts'
 import { recentOf, recentSteps } from './by-node.ts'
 import type { RolloutIndex } from './index-run.ts'
@@ -32,8 +33,6 @@ const valuesOf = (index: RolloutIndex, rows: readonly number[], node: number, co
     return index.columns.node.data[row] !== node || Number.isNaN(value) ? [] : [value]
   })
 }
-
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 const cellsOf = (
   index: RolloutIndex,

@@ -1,4 +1,5 @@
 import { nodeIds, type NodeId } from '../../../data/records/node.ts'
+import { quantile } from '../../../data/statistics.ts'
 import type { NodeSummary } from '../view.ts'
 import { finishReasons } from './columns.ts'
 import type { RolloutIndex } from './index-run.ts'
@@ -8,13 +9,6 @@ import { readRows } from './rows.ts'
 export const recentSteps = 20
 
 const levels = [0.1, 0.25, 0.5, 0.75, 0.9] as const
-
-/** Quantile of sorted values, linear between neighbours. */
-export const quantile = (sorted: ArrayLike<number>, level: number): number => {
-  const place = (sorted.length - 1) * level
-  const [low, high] = [sorted[Math.floor(place)] ?? 0, sorted[Math.ceil(place)] ?? 0]
-  return low + (high - low) * (place - Math.floor(place))
-}
 
 interface StepRows {
   readonly totals: number[]
