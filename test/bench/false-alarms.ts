@@ -2,7 +2,7 @@
  * Measures how often the gate fails runs that do not differ: the samples of a real evaluation, dealt at random into two
  * halves, many times over. Evaluate with 8 samples a prompt to have halves of 4.
  *
- *     npx tsx test/bench/false-alarms.ts runs/<id>/eval/heldout [deals]
+ *     npm run bench -- false-alarms runs/<id>/eval/heldout [deals]
  */
 import { regressionLevels, type RegressionLevel, type RegressionTest } from '../../data/records/regression.ts'
 import { loadEvaluation, sideOf, sideNames, type EvaluationSide } from '../../trainer/evaluation/load.ts'

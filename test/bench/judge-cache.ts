@@ -11,7 +11,7 @@ import { keyOf, verdictOf } from '../judge/cache/verdicts.ts'
 import { samplePrompts } from '../judge/samples.ts'
 
 /**
- * What the verdict cache costs: `node --import tsx test/bench/judge-cache.ts [records]` fills a store, opens it in a process
+ * What the verdict cache costs: `npm run bench -- judge-cache [records]` fills a store, opens it in a process
  * of its own, and times hits of both tiers, the making of their keys included.
  */
 const say = (text: string): void => void process.stdout.write(`${text}\n`)

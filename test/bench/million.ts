@@ -3,7 +3,7 @@ import { faultOf } from '../rewards/invariants.ts'
 
 /**
  * Scores a million hostile completions in both profiles and checks every invariant on each.
- * Usage: tsx test/bench/million.ts [count] [seed]
+ * Usage: npm run bench -- million [count] [seed]
  */
 const count = Number(process.argv[2] ?? 1_000_000)
 const random = seeded(Number(process.argv[3] ?? 7))

@@ -9,7 +9,7 @@ import { structuralCases } from '../rewards/adversarial.ts'
 
 /**
  * Speed of the structural reward in processor time: whole scores a second of typical completions, and the time for
- * completions of one and two megabytes (linear means a ratio near 2). Usage: tsx test/bench/rewards.ts [seconds]
+ * completions of one and two megabytes (linear means a ratio near 2). Usage: npm run bench -- rewards [seconds]
  */
 const seconds = Number(process.argv[2] ?? 1)
 

@@ -11,7 +11,7 @@ import { makeBodies, openClient } from './service-load.ts'
  * Structural scoring over HTTP, server and client in a process each: completions a second in batches of 64 with 8
  * connections kept busy, what the server's processor time alone would allow on one core, and the latency of a batch
  * when batches arrive at half of the wanted 5,000 completions a second, whether the ones before are answered or not.
- * Usage: npm run bench [-- seconds]
+ * Usage: npm run bench -- service [seconds]
  */
 const seconds = Number(process.argv[2] ?? 5)
 const batch = 64
