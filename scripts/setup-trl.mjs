@@ -11,6 +11,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { SetupError, say, secondsSince } from './setup/report.mjs'
 import { hashFiles, readStamp } from './setup/stamp.mjs'
+import { lockOf } from './setup/venv.mjs'
 
 const exitPreflight = 3
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -45,14 +46,14 @@ function makeEnvironment() {
 function install() {
   say('installing TRL (70 MB to download)')
   const pip = ['-m', 'pip', '--disable-pip-version-check', '--python', python(venv)]
-  run(python(base), [...pip, 'install', '--quiet', '--no-deps', '-r', own])
+  run(python(base), [...pip, 'install', '--quiet', '--no-deps', '--require-hashes', '-r', lockOf(own)])
   run(python(base), [...pip, 'check'])
 }
 
 const start = performance.now()
 try {
   if (!existsSync(python(base))) throw new SetupError('there is no .venv yet: run npm run setup first.')
-  const wanted = hashFiles(root, [own, join(root, 'trainer', 'python', 'requirements.txt')])
+  const wanted = hashFiles(root, [own, lockOf(own), join(root, 'trainer', 'python', 'requirements.txt')])
   if (readStamp(stampFile) === wanted) say(`nothing to do (${secondsSince(start)})`)
   else {
     makeEnvironment()

@@ -46,7 +46,8 @@ async function pip(python, args) {
 }
 
 /**
- * torch first and alone: an index with CPU builds may hold nothing else that is needed.
+ * torch alone and last: an index with CPU builds may hold nothing else that is needed, and of what torch wants only the
+ * libraries of a CUDA build are still missing by then. Its wheels are the only ones without pinned hashes: they differ.
  * @param {string} python
  * @param {readonly string[]} requirements
  */
@@ -59,7 +60,7 @@ async function installTorch(python, requirements) {
   say(`asking which ${torch} pip would take (${gpu ? 'NVIDIA GPU found' : 'no NVIDIA GPU'})`)
   const wheel = await probeWheel(python, torch, options)
   say(`${torch}: ${describeTorch(wheel, gpu)}`)
-  await pip(python, ['install', '--no-deps', ...options, torch])
+  await pip(python, ['install', ...(wheel?.cuda === false ? ['--no-deps'] : []), ...options, torch])
 }
 
 /**
@@ -86,6 +87,12 @@ export function checkPython(root) {
 }
 
 /**
+ * The same pins with the hashes of their files.
+ * @param {string} requirements
+ */
+export const lockOf = (requirements) => requirements.replace(/\.txt$/, '.lock')
+
+/**
  * Brings .venv up to the pinned requirements.
  * @param {string} root
  * @param {{dev: boolean}} options dev adds what only tests and checks need
@@ -105,12 +112,14 @@ export async function setUpPython(root, { dev }) {
   }
   const done = existsSync(python) ? readStamp(stampFile) : ''
   const wanted = dev ? all : runtime
-  if ([all, wanted].some((files) => done === hashFiles(root, files))) return home !== undefined
+  const stampOf = (/** @type {string[]} */ files) => hashFiles(root, [...files, ...files.map(lockOf)])
+  if ([all, wanted].some((files) => done === stampOf(files))) return home !== undefined
 
   if (!existsSync(python)) await makeVenv(venv, findPython())
-  await installTorch(python, wanted)
   say('installing the Python packages of the training worker')
-  await pip(python, ['install', ...wanted.flatMap((file) => ['-r', file])])
-  writeFileSync(stampFile, `${hashFiles(root, wanted)}\n`)
+  const locks = wanted.flatMap((file) => ['-r', lockOf(file)])
+  await pip(python, ['install', '--no-deps', '--require-hashes', ...locks])
+  await installTorch(python, wanted)
+  writeFileSync(stampFile, `${stampOf(wanted)}\n`)
   return true
 }

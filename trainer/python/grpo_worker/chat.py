@@ -1,9 +1,15 @@
 """Chat messages to prompt token ids."""
 
+from datetime import datetime
+
 from transformers import PreTrainedTokenizerBase
 
 from grpo_worker.errors import WorkerError
 from grpo_worker.protocol import TokenizePrompt
+
+# What "today" is in templates that write the date beside a given system message too, as those of Llama 3 do (which
+# name this day where they know no other).
+TODAY = datetime(2024, 7, 26)
 
 
 def tokenize_prompt(tokenizer: PreTrainedTokenizerBase, prompt: TokenizePrompt) -> list[int]:
@@ -16,6 +22,8 @@ def tokenize_prompt(tokenizer: PreTrainedTokenizerBase, prompt: TokenizePrompt) 
     if roles[0] != "system" or "user" not in roles:
         raise WorkerError("InvalidRequest", f"prompt {prompt.id}: messages must hold a system, then a user message")
     messages = [message.model_dump() for message in prompt.messages]
-    text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    text = tokenizer.apply_chat_template(
+        messages, add_generation_prompt=True, tokenize=False, strftime_now=TODAY.strftime
+    )
     # The template has written all special tokens itself: a second start token would change the prompt.
     return tokenizer(text, add_special_tokens=False, return_attention_mask=False)["input_ids"]
