@@ -50,8 +50,11 @@ def byte_tokenizer() -> PreTrainedTokenizerFast:
     )
 
 
-def tiny_model(arch: str) -> PreTrainedModel:
-    """Random model of two layers whose predictions are peaky enough to tell adapters apart."""
+def tiny_model(arch: str, **changes: object) -> PreTrainedModel:
+    """Random model of two layers whose predictions are peaky enough to tell adapters apart.
+
+    `changes` are other values of the config.
+    """
     common = {
         "vocab_size": 258,
         "hidden_size": 64,
@@ -64,6 +67,7 @@ def tiny_model(arch: str) -> PreTrainedModel:
         "eos_token_id": 1,
         "pad_token_id": 1,
         "initializer_range": 0.1,
+        **changes,
     }
     torch.manual_seed(7)
     if arch == "llama":
