@@ -16,6 +16,7 @@ interface Bench {
 const benches: Readonly<Record<string, Bench>> = {
   service: { file: 'service.ts', measures: 'the reward service over HTTP', usage: '[seconds]', isUsual: true },
   rewards: { file: 'rewards.ts', measures: 'the nine components, typical and huge', usage: '[seconds]', isUsual: true },
+  dashboard: { file: 'dashboard.ts', measures: 'a run of 100,000 completions', usage: '[steps]', isUsual: true },
   'judge-cache': { file: 'judge-cache.ts', measures: 'the cache of verdicts', usage: '[records]', isUsual: false },
   million: { file: 'million.ts', measures: 'invariants of the reward', usage: '[count] [seed]', isUsual: false },
   'false-alarms': {

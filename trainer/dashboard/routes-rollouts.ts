@@ -4,7 +4,7 @@ import { RolloutRecord } from '../../data/records/run.ts'
 import { noRun } from './routes-run.ts'
 import { summariseComponents } from './rollouts/by-component.ts'
 import { summariseNodes } from './rollouts/by-node.ts'
-import { RolloutFilter, selectRows } from './rollouts/filter.ts'
+import { RolloutFilter, selectPage } from './rollouts/filter.ts'
 import type { RolloutIndex } from './rollouts/index-run.ts'
 import { readRows } from './rollouts/rows.ts'
 import type { OpenRun, Runs } from './runs.ts'
@@ -24,19 +24,25 @@ class PerVersion<T> {
   }
 }
 
+/** A search that takes longer answers with what it has found, and goes on for the next question. */
+const searchMs = 90
+
 const pageOf = async (index: RolloutIndex, filter: RolloutFilter): Promise<RolloutPage> => {
   await index.refresh()
-  const rows = selectRows(index, filter)
-  const pages = Math.max(1, Math.ceil(rows.length / pageSize))
-  const page = Math.min(filter.page, pages - 1)
-  return {
-    progress: index.progress(),
-    matches: rows.length,
-    page,
-    pages,
-    rows: await readRows(index, rows.subarray(page * pageSize, (page + 1) * pageSize)),
-    components: index.columns.components,
-  }
+  return index.hold(async () => {
+    const search = filter.text === undefined || filter.text === '' ? null : index.searches.of(filter.text)
+    await search?.run(searchMs)
+    const { matches, page, rows } = selectPage(index, filter, search, pageSize)
+    return {
+      progress: index.progress(),
+      isSearching: search !== null && !search.isComplete,
+      matches,
+      page,
+      pages: Math.max(1, Math.ceil(matches / pageSize)),
+      rows: await readRows(index, rows),
+      components: index.columns.components,
+    }
+  })
 }
 
 const placesOf = (index: RolloutIndex, promptId: string): GroupPlace[] => {
@@ -44,11 +50,11 @@ const placesOf = (index: RolloutIndex, promptId: string): GroupPlace[] => {
   const wanted = columns.promptNumber(promptId)
   const places = new Map<string, { step: number; group: number; sum: number; n: number }>()
   for (let row = 0; row < columns.count; row++) {
-    if (columns.prompt.data[row] !== wanted || !index.isLive(row)) continue
-    const [step, group] = [columns.step.data[row] ?? 0, columns.groupInFile.data[row] ?? 0]
+    if (columns.of.prompt.data[row] !== wanted || !index.isLive(row)) continue
+    const [step, group] = [columns.of.step.data[row] ?? 0, columns.of.groupInFile.data[row] ?? 0]
     const place = places.get(`${step}:${group}`) ?? { step, group, sum: 0, n: 0 }
     places.set(`${step}:${group}`, place)
-    const total = columns.total.data[row] ?? Number.NaN
+    const total = columns.of.total.data[row] ?? Number.NaN
     if (Number.isNaN(total)) continue
     place.sum += total
     place.n++
@@ -85,7 +91,7 @@ const groupOf = async (
   if (index.findGroup(step, group) === undefined) await index.complete()
   const row = index.findGroup(step, group)
   if (row === undefined) return null
-  const record = RolloutRecord.parse(JSON.parse(await index.line(row)))
+  const record = RolloutRecord.parse(JSON.parse((await index.line(row)).toString('utf8')))
   const { promptId } = record.group
   return {
     record: withoutTokens(record),
@@ -120,9 +126,8 @@ export const rolloutRoutes = (runs: Runs): Hono => {
       if (run === undefined) return c.json(noRun, 404)
       const index = run.rollouts
       await index.refresh()
-      return c.json(
-        await nodes.get(index, async () => ({ progress: index.progress(), nodes: await summariseNodes(index) })),
-      )
+      const summarise = async () => ({ progress: index.progress(), nodes: await summariseNodes(index) })
+      return c.json(await index.hold(() => nodes.get(index, summarise)))
     })
     .get('/:run/components', async (c) => {
       const run = await runs.find(c.req.param('run'))

@@ -84,8 +84,8 @@ export interface IndexProgress {
   readonly filesDone: number
   readonly files: number
   readonly rollouts: number
-  /** Completions are searched by text from this step on; null: all of them. */
-  readonly textFromStep: number | null
+  /** Steps whose completions are not searched by text: there was no room for them. */
+  readonly textsLeftOut: number
   /** Lines that could not be read. */
   readonly unreadable: number
 }
@@ -110,6 +110,8 @@ export interface RolloutRow {
 
 export interface RolloutPage {
   readonly progress: IndexProgress
+  /** Older completions are still searched for the text. */
+  readonly isSearching: boolean
   readonly matches: number
   readonly page: number
   readonly pages: number
@@ -200,7 +202,8 @@ export interface ComponentReply {
 export interface EvaluationReply {
   readonly summary: EvaluationSummary
   readonly headline: string
-  readonly verdict: RegressionVerdict
+  /** Null where the gate refuses one: the headline says why. */
+  readonly verdict: RegressionVerdict | null
   readonly statistics: EvaluationStatistics
   readonly facts: readonly (readonly [name: string, value: string])[]
   readonly notes: readonly string[]

@@ -79,8 +79,8 @@ describe('what the dashboard reads of a run', () => {
   })
   it('compares base and trained in the words of the gate', async () => {
     const { headline, verdict, statistics } = await get<EvaluationReply>('/evaluations/final')
-    expect(verdict.schema).toBe('drift-grpo/regression/1')
-    expect(headline).toContain(verdict.verdict === 'pass' ? 'PASS' : 'REGRESSION')
+    expect(verdict?.schema).toBe('drift-grpo/regression/1')
+    expect(headline).toContain(verdict?.verdict === 'pass' ? 'PASS' : 'REGRESSION')
     expect(statistics.results.length).toBeGreaterThan(10)
   })
   it('shows the attempts of a resumed run and a copied run under another name', async () => {

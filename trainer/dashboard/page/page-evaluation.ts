@@ -216,10 +216,12 @@ export const evaluationPage: Page = {
       choice(run, overview, name),
       h(
         'div',
-        { class: `card verdict ${verdict.verdict === 'pass' ? '' : 'finding'}` },
-        `${verdict.verdict === 'pass' ? '✓' : '✕'} ${headline}`,
+        { class: `card verdict ${verdict?.verdict === 'pass' ? '' : 'finding'}` },
+        `${verdict?.verdict === 'pass' ? '✓' : '✕'} ${headline}`,
       ),
-      verdict.regressions.length === 0 ? null : notice('Regressed:', verdict.regressions.join(', ')),
+      verdict === null || verdict.regressions.length === 0
+        ? null
+        : notice('Regressed:', verdict.regressions.join(', ')),
       summaryRows(reply),
       section(
         'reward',

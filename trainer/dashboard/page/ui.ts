@@ -60,14 +60,14 @@ export const sparkline = (values: readonly (number | null)[], look: string, widt
 export const notice = (title: string, ...children: readonly Child[]): HTMLElement =>
   h('div', { class: 'notice', role: 'note' }, h('b', {}, title), ' ', ...children)
 
-export const progressNote = ({ filesDone, files, rollouts, unreadable, textFromStep }: IndexProgress): HTMLElement =>
+export const progressNote = ({ filesDone, files, rollouts, unreadable, textsLeftOut }: IndexProgress): HTMLElement =>
   h(
     'p',
     { class: 'note', 'data-incomplete': filesDone < files },
     `${plural(rollouts, 'completion')} from ${plural(filesDone, 'step')} on record`,
     filesDone < files ? `; ${files - filesDone} older steps are still being read` : '',
     unreadable === 0 ? '' : `; ${plural(unreadable, 'line')} could not be read`,
-    textFromStep === null ? '' : `; text is searched from step ${textFromStep} on`,
+    textsLeftOut === 0 ? '' : `; texts of ${plural(textsLeftOut, 'step')} are not searched`,
     '.',
   )
 

@@ -10,7 +10,7 @@ type Range = readonly [from: number, to: number]
 const nearly = 1e-3
 
 const rowsIn = (index: RolloutIndex, [from, to]: Range): number[] => {
-  const { step } = index.columns
+  const { step } = index.columns.of
   const rows: number[] = []
   for (let row = 0; row < index.columns.count; row++) {
     const at = step.data[row] ?? 0
@@ -20,17 +20,15 @@ const rowsIn = (index: RolloutIndex, [from, to]: Range): number[] => {
 }
 
 const firstOf = (index: RolloutIndex): Range | null => {
-  const steps = index.files.filter(({ stale }) => !stale).map(({ step }) => step)
-  if (steps.length < 2 * recentSteps) return null
-  const first = Math.min(...steps)
-  return [first, first + recentSteps - 1]
+  const steps = index.steps()
+  return steps === null || steps[1] - steps[0] + 1 < 2 * recentSteps ? null : [steps[0], steps[0] + recentSteps - 1]
 }
 
 const valuesOf = (index: RolloutIndex, rows: readonly number[], node: number, component: number): number[] => {
   const own = index.columns.weighted[component]?.data
   return rows.flatMap((row) => {
     const value = own?.[row] ?? Number.NaN
-    return index.columns.node.data[row] !== node || Number.isNaN(value) ? [] : [value]
+    return index.columns.of.node.data[row] !== node || Number.isNaN(value) ? [] : [value]
   })
 }
 
@@ -44,7 +42,7 @@ const cellsOf = (
     index.columns.components.flatMap((component, i): ComponentCell[] => {
       const values = valuesOf(index, recent, number, i)
       const failed = recent.filter(
-        (row) => index.columns.node.data[row] === number && index.columns.failedBy.data[row] === i + 1,
+        (row) => index.columns.of.node.data[row] === number && index.columns.of.failedBy.data[row] === i + 1,
       ).length
       if (values.length === 0 && failed === 0) return []
       const earlier = valuesOf(index, before, number, i)
@@ -76,10 +74,10 @@ export const correlation = (x: readonly number[], y: readonly number[]): number 
 }
 
 const correlationsOf = ({ columns }: RolloutIndex, recent: readonly number[]): (number | null)[][] => {
-  const scored = recent.filter((row) => !Number.isNaN(columns.total.data[row] ?? Number.NaN))
+  const scored = recent.filter((row) => !Number.isNaN(columns.of.total.data[row] ?? Number.NaN))
   const series = [
     ...columns.weighted.map(({ data }) => scored.map((row) => data[row] ?? 0)),
-    scored.map((row) => columns.tokens.data[row] ?? 0),
+    scored.map((row) => columns.of.tokens.data[row] ?? 0),
   ]
   return series.map((a) => series.map((b) => correlation(a, b)))
 }

@@ -22,15 +22,15 @@ interface StepRows {
 const lengthReason = finishReasons.indexOf('length')
 
 const addRow = (own: StepRows, { columns }: RolloutIndex, row: number): void => {
-  const total = columns.total.data[row] ?? Number.NaN
+  const total = columns.of.total.data[row] ?? Number.NaN
   if (!Number.isNaN(total)) own.totals.push(total)
-  if (columns.sample.data[row] === 0) {
+  if (columns.of.sample.data[row] === 0) {
     own.groups++
-    own.dead += columns.dead.data[row] ?? 0
+    own.dead += columns.of.dead.data[row] ?? 0
   }
   own.completions++
-  own.tokens += columns.tokens.data[row] ?? 0
-  if (columns.finish.data[row] === lengthReason) own.truncated++
+  own.tokens += columns.of.tokens.data[row] ?? 0
+  if (columns.of.finish.data[row] === lengthReason) own.truncated++
 }
 
 const collect = (index: RolloutIndex): Map<NodeId, Map<number, StepRows>> => {
@@ -39,7 +39,7 @@ const collect = (index: RolloutIndex): Map<NodeId, Map<number, StepRows>> => {
   for (let row = 0; row < columns.count; row++) {
     if (!index.isLive(row)) continue
     const steps = nodes.get(columns.nodeOf(row))
-    const step = columns.step.data[row] ?? 0
+    const step = columns.of.step.data[row] ?? 0
     const own = steps?.get(step) ?? { totals: [], groups: 0, dead: 0, truncated: 0, tokens: 0, completions: 0 }
     steps?.set(step, own)
     addRow(own, index, row)
@@ -49,14 +49,14 @@ const collect = (index: RolloutIndex): Map<NodeId, Map<number, StepRows>> => {
 
 const quantilesOf = (totals: readonly number[]): number[] => {
   const sorted = Float64Array.from(totals).toSorted()
-  return sorted.length === 0 ? [] : levels.map((level) => quantile(sorted, level))
+  // Four decimals are more than a picture shows, and a third of what would be sent.
+  return sorted.length === 0 ? [] : levels.map((level) => Number(quantile(sorted, level).toFixed(4)))
 }
 
 /** Latest steps of the run: from, to. */
 export const recentOf = (index: RolloutIndex): readonly [number, number] | null => {
-  let last = -1
-  for (const { step, stale } of index.files) if (!stale) last = Math.max(last, step)
-  return last < 0 ? null : [Math.max(0, last - recentSteps + 1), last]
+  const steps = index.steps()
+  return steps === null ? null : [Math.max(0, steps[1] - recentSteps + 1), steps[1]]
 }
 
 /** Best and worst rows of a node among recent steps; of equal completions one is enough. */
@@ -65,16 +65,18 @@ const extremes = (index: RolloutIndex, node: NodeId, [from, to]: readonly [numbe
   const number = nodeIds.indexOf(node)
   const rows: number[] = []
   for (let row = 0; row < columns.count; row++) {
-    const step = columns.step.data[row] ?? 0
-    if (columns.node.data[row] !== number || step < from || step > to || !index.isLive(row)) continue
-    if (!Number.isNaN(columns.total.data[row] ?? Number.NaN)) rows.push(row)
+    const step = columns.of.step.data[row] ?? 0
+    if (columns.of.node.data[row] !== number || step < from || step > to || !index.isLive(row)) continue
+    if (!Number.isNaN(columns.of.total.data[row] ?? Number.NaN)) rows.push(row)
   }
-  const total = columns.total.data
-  rows.sort((a, b) => (total[b] ?? 0) - (total[a] ?? 0) || (columns.step.data[b] ?? 0) - (columns.step.data[a] ?? 0))
+  const total = columns.of.total.data
+  rows.sort(
+    (a, b) => (total[b] ?? 0) - (total[a] ?? 0) || (columns.of.step.data[b] ?? 0) - (columns.of.step.data[a] ?? 0),
+  )
   const distinct = (list: readonly number[]): number[] => {
     const seen = new Set<number>()
     return list.filter((row) => {
-      const prompt = columns.prompt.data[row] ?? 0
+      const prompt = columns.of.prompt.data[row] ?? 0
       return seen.has(prompt) ? false : (seen.add(prompt), true)
     })
   }
@@ -96,7 +98,7 @@ export const summariseNodes = async (index: RolloutIndex): Promise<NodeSummary[]
         groups: byStep.map(([, { groups }]) => groups),
         dead: byStep.map(([, { dead }]) => dead),
         truncated: byStep.map(([, { truncated }]) => truncated),
-        meanTokens: byStep.map(([, { tokens, completions }]) => tokens / completions),
+        meanTokens: byStep.map(([, { tokens, completions }]) => Number((tokens / completions).toFixed(2))),
         completions: byStep.map(([, { completions }]) => completions),
         best: await readRows(index, best),
         worst: await readRows(index, worst),

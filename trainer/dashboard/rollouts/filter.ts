@@ -3,6 +3,8 @@ import { NodeId, nodeIds } from '../../../data/records/node.ts'
 import { FinishReason } from '../../../data/records/rollout.ts'
 import { finishReasons } from './columns.ts'
 import type { RolloutIndex } from './index-run.ts'
+import { orders } from './order.ts'
+import type { TextSearch } from './search.ts'
 
 const number = z.coerce.number().refine(Number.isFinite)
 const wholeNumber = z.coerce.number().int().min(0)
@@ -21,7 +23,7 @@ export const RolloutFilter = z.object({
   finish: FinishReason.optional(),
   text: z.string().max(500).optional(),
   state: z.enum(['unscored', 'dead', 'learning']).optional(),
-  sort: z.enum(['newest', 'best', 'worst', 'advantage', 'longest']).default('newest'),
+  sort: z.enum(orders).default('newest'),
   page: wholeNumber.default(0),
 })
 export type RolloutFilter = z.infer<typeof RolloutFilter>
@@ -30,7 +32,7 @@ type Test = (row: number) => boolean
 
 const rangeTests = ({ columns }: RolloutIndex, filter: RolloutFilter): Test[] => {
   const { from, to, least, most } = filter
-  const [step, total] = [columns.step.data, columns.total.data]
+  const [step, total] = [columns.of.step.data, columns.of.total.data]
   // Contributions are kept in single precision.
   const slack = 1e-6
   const tests: Test[] = []
@@ -43,15 +45,15 @@ const rangeTests = ({ columns }: RolloutIndex, filter: RolloutFilter): Test[] =>
 
 const stateTests: Readonly<Record<NonNullable<RolloutFilter['state']>, (index: RolloutIndex) => Test>> = {
   unscored: ({ columns }) => {
-    const total = columns.total.data
+    const total = columns.of.total.data
     return (row) => Number.isNaN(total[row])
   },
   dead: ({ columns }) => {
-    const dead = columns.dead.data
+    const dead = columns.of.dead.data
     return (row) => dead[row] === 1
   },
   learning: ({ columns }) => {
-    const dead = columns.dead.data
+    const dead = columns.of.dead.data
     return (row) => dead[row] === 0
   },
 }
@@ -61,62 +63,47 @@ const componentTest = ({ columns }: RolloutIndex, name: string, below: number | 
   return (row) => (values?.[row] ?? Number.NaN) <= (below ?? Infinity) + 1e-6
 }
 
-const textTest = (index: RolloutIndex, text: string): Test => {
-  const found = new Uint8Array(index.columns.count)
-  index.texts.find(text, (row) => {
-    found[row] = 1
-  })
-  return (row) => found[row] === 1
-}
-
-const testsOf = (index: RolloutIndex, filter: RolloutFilter): Test[] => {
+const testsOf = (index: RolloutIndex, filter: RolloutFilter, search: TextSearch | null): Test[] => {
   const { columns } = index
   const tests = rangeTests(index, filter)
   if (filter.node !== undefined) {
-    const [wanted, node] = [nodeIds.indexOf(filter.node), columns.node.data]
+    const [wanted, node] = [nodeIds.indexOf(filter.node), columns.of.node.data]
     tests.push((row) => node[row] === wanted)
   }
   if (filter.finish !== undefined) {
-    const [wanted, finish] = [finishReasons.indexOf(filter.finish), columns.finish.data]
+    const [wanted, finish] = [finishReasons.indexOf(filter.finish), columns.of.finish.data]
     tests.push((row) => finish[row] === wanted)
   }
   if (filter.prompt !== undefined) {
-    const [wanted, prompt] = [columns.promptNumber(filter.prompt), columns.prompt.data]
+    const [wanted, prompt] = [columns.promptNumber(filter.prompt), columns.of.prompt.data]
     tests.push((row) => prompt[row] === wanted)
   }
   if (filter.state !== undefined) tests.push(stateTests[filter.state](index))
   if (filter.component !== undefined) tests.push(componentTest(index, filter.component, filter.below))
-  if (filter.text !== undefined && filter.text !== '') tests.push(textTest(index, filter.text))
+  if (search !== null) tests.push((row) => search.has(row))
   return tests
 }
 
-/** Sort key by row, smallest first; a value that does not exist goes last. */
-const keys: Readonly<Record<RolloutFilter['sort'], (index: RolloutIndex, row: number) => number>> = {
-  newest: ({ columns }, row) => -(columns.step.data[row] ?? 0),
-  best: ({ columns }, row) => -(columns.total.data[row] ?? Number.NaN),
-  worst: ({ columns }, row) => columns.total.data[row] ?? Number.NaN,
-  advantage: ({ columns }, row) => -Math.abs(columns.advantage.data[row] ?? Number.NaN),
-  longest: ({ columns }, row) => -(columns.tokens.data[row] ?? 0),
+export interface Selection {
+  readonly matches: number
+  readonly page: number
+  readonly rows: readonly number[]
 }
 
-const at = (column: { data: ArrayLike<number> }, row: number): number => column.data[row] ?? 0
-
-/** Rows that pass, in order. Equal keys: the newer step first, then by place in its file. */
-export const selectRows = (index: RolloutIndex, filter: RolloutFilter): Uint32Array => {
-  const { columns } = index
-  const tests = testsOf(index, filter)
-  const rows: number[] = []
-  for (let row = 0; row < columns.count; row++)
-    if (index.isLive(row) && tests.every((test) => test(row))) rows.push(row)
-  const key = new Float64Array(columns.count)
-  for (const row of rows) {
-    const value = keys[filter.sort](index, row)
-    key[row] = Number.isNaN(value) ? Infinity : value
-  }
-  const { step, groupInFile, sample } = columns
-  return Uint32Array.from(rows).toSorted((a, b) => {
-    const [x, y] = [key[a] ?? 0, key[b] ?? 0]
-    if (x !== y) return x < y ? -1 : 1
-    return at(step, b) - at(step, a) || at(groupInFile, a) - at(groupInFile, b) || at(sample, a) - at(sample, b)
-  })
+/** One page of the rows that pass, in order; the last page where there are fewer. */
+export const selectPage = (
+  index: RolloutIndex,
+  filter: RolloutFilter,
+  search: TextSearch | null,
+  pageSize: number,
+): Selection => {
+  const tests = testsOf(index, filter, search)
+  const live = index.files.map(({ state }) => state === 'live')
+  const file = index.columns.of.file.data
+  const passing = index
+    .ordered(filter.sort)
+    .filter((row) => live[file[row] ?? 0] === true && tests.every((test) => test(row)))
+  const last = Math.max(0, Math.ceil(passing.length / pageSize) - 1)
+  const page = Math.min(filter.page, last)
+  return { matches: passing.length, page, rows: [...passing.subarray(page * pageSize, (page + 1) * pageSize)] }
 }

@@ -1,119 +1,110 @@
-import { open, readdir, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { Score } from '../../../data/records/reward.ts'
-import { nodeIds } from '../../../data/records/node.ts'
 import type { IndexProgress } from '../view.ts'
-import { Columns, finishReasons, type LightRecord } from './columns.ts'
-import { parseLight } from './scan.ts'
+import { Columns } from './columns.ts'
+import { FileList, restoredFile, type KnownFile } from './file-list.ts'
+import { newestFirst, ordered, type Order } from './order.ts'
+import { printOfFile, readRolloutFile } from './read-file.ts'
+import { Searches } from './search.ts'
+import { readBytes, SegmentStore } from './segment-store.ts'
+import type { IndexedFile } from './segment.ts'
 import { Texts } from './texts.ts'
 
-const lineFeed = 0x0a
+/** A segment is written when so many files, or so many bytes of texts, are not in one yet. */
+const [segmentFiles, segmentBytes] = [64, 8 * 2 ** 20]
 
-const nodeNames: ReadonlySet<string> = new Set(nodeIds)
-const reasons: ReadonlySet<string> = new Set(finishReasons)
+/** With so many files to go nobody waits for them. */
+const fewFiles = 3
 
-const areLight = (scores: readonly Score[]): boolean =>
-  scores.every((score) =>
-    score.kind === 'scored' ? typeof score.total === 'number' : typeof score.component === 'string',
-  )
-
-const isLightGroup = (group: Partial<LightRecord['group']> | undefined): boolean =>
-  Number.isInteger(group?.step) &&
-  typeof group?.promptId === 'string' &&
-  nodeNames.has(group.node ?? '') &&
-  Array.isArray(group.completions) &&
-  group.completions.every((one) => typeof one.text === 'string' && reasons.has(one.finishReason))
-
-/** Only what the index reads is checked: a hundred thousand completions have to be quick. */
-const isLight = (value: unknown): value is LightRecord => {
-  const { attempt, group, scores, advantages } = (value ?? {}) as Partial<LightRecord>
-  return (
-    Number.isInteger(attempt) &&
-    isLightGroup(group) &&
-    Array.isArray(scores) &&
-    areLight(scores) &&
-    Array.isArray(advantages?.advantages)
-  )
-}
-
-interface KnownFile {
-  readonly name: string
-  readonly step: number
-  size: number
-  modified: number
-  /** An older version of the file was read: its rows do not count any more. */
-  stale: boolean
-}
-
-const readAndClose = async (handle: FileHandle): Promise<Buffer> => {
-  try {
-    return await handle.readFile()
-  } finally {
-    await handle.close()
-  }
-}
+const indexedFile = ({ name, size, modified, print, rows, unreadable, textBytes }: KnownFile): IndexedFile => ({
+  ...{ name, size, modified, print, rows, unreadable, textBytes },
+})
 
 /**
- * What a run's rollout files hold, in memory: one row a completion. It is built file by file, the newest first, so that
- * the latest steps can be looked at while the rest is still read.
+ * What a run's rollout files hold: one row a completion in memory, texts on disk. It is built file by file, the newest
+ * first, so that the latest steps can be looked at while the rest is still read; what was read is kept in segments beside
+ * the run, so that it is read once.
  */
 export class RolloutIndex {
   readonly columns = new Columns()
-  readonly texts: Texts
-  readonly #folder: string
-  readonly files: KnownFile[] = []
-  readonly #newest = new Map<string, number>()
+  readonly texts = new Texts()
+  readonly searches = new Searches(this)
+  readonly #list: FileList
+  readonly #store: SegmentStore
+  readonly #firstRow = new Map<number, number>()
+  readonly #orders = new Map<Order, { version: number; rows: Uint32Array }>()
+  /** Files that are read and in no segment yet, in the order of their rows. */
+  #fresh: number[] = []
   #pending: number[] = []
   #working: Promise<void> | null = null
-  #unreadable = 0
+  #restored: Promise<void> | null = null
+  #holds = 0
+  #released: () => void = () => undefined
   /** Grows with every change: what was computed from the rows can be kept until then. */
   version = 0
 
-  constructor(root: string, texts = new Texts()) {
-    this.#folder = join(root, 'rollouts')
-    this.texts = texts
+  constructor(root: string) {
+    this.#list = new FileList(join(root, 'rollouts'))
+    this.#store = new SegmentStore(root)
+  }
+
+  get files(): readonly KnownFile[] {
+    return this.#list.files
+  }
+
+  firstRow(file: number): number {
+    return this.#firstRow.get(file) ?? 0
+  }
+
+  /** Latest and first step of the run's rollouts. */
+  steps(): readonly [number, number] | null {
+    return this.#list.steps()
   }
 
   progress(): IndexProgress {
-    const live = this.files.filter(({ stale }) => !stale)
-    const oldest = this.texts.isPartial ? this.#oldestText() : null
+    const live = this.files.filter(({ state }) => state === 'live')
     return {
-      filesDone: live.length - this.#pending.length,
-      files: live.length,
-      rollouts: this.columns.count,
-      textFromStep: oldest,
-      unreadable: this.#unreadable,
+      filesDone: live.length,
+      files: live.length + this.#pending.length,
+      rollouts: live.reduce((sum, { rows }) => sum + rows, 0),
+      textsLeftOut: this.texts.left,
+      unreadable: live.reduce((sum, { unreadable }) => sum + unreadable, 0),
     }
   }
 
-  #textSteps: number[] = []
-  #oldestText(): number {
-    return Math.min(...this.#textSteps)
-  }
-
   isLive(row: number): boolean {
-    return this.files[this.columns.file.data[row] ?? 0]?.stale === false
+    return this.files[this.columns.of.file.data[row] ?? 0]?.state === 'live'
   }
 
-  path(file: number): string {
-    return join(this.#folder, this.files[file]?.name ?? '')
+  /** All rows in an order, those that do not count included. */
+  ordered(order: Order): Uint32Array {
+    const known = this.#orders.get(order)
+    if (known?.version === this.version) return known.rows
+    const rows = order === 'newest' ? newestFirst(this.columns) : ordered(this.columns, this.ordered('newest'), order)
+    this.#orders.set(order, { version: this.version, rows })
+    return rows
   }
 
-  /** Looks for new and changed files, and reads them in the background. Resolves when the newest ones are in. */
-  async refresh(patience = 150): Promise<void> {
-    await this.#list()
+  /** Looks for new and changed files, and reads them in the background. Waits a moment for the newest ones. */
+  async refresh(): Promise<void> {
+    await (this.#restored ??= this.#restore())
+    const changed = await this.#list.changed()
+    if (changed.length > 0) {
+      const still = this.#pending.filter((file) => this.files[file]?.state !== 'stale' && !changed.includes(file))
+      this.#pending = [...still, ...changed].toSorted((a, b) => (this.files[a]?.step ?? 0) - (this.files[b]?.step ?? 0))
+      this.version++
+    }
     if (this.#pending.length === 0) return
     this.#working ??= this.#work().finally(() => {
       this.#working = null
     })
-    const stop = new AbortController()
-    const waited = new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, patience)
-      stop.signal.addEventListener('abort', () => clearTimeout(timer))
+    if (this.columns.count > 0 && this.#pending.length > fewFiles) return
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, 100)
     })
-    await Promise.race([this.#working, waited])
-    stop.abort()
+    await Promise.race([this.#working, patience])
+    clearTimeout(timer)
   }
 
   /** Resolves when every file is read. */
@@ -122,93 +113,107 @@ export class RolloutIndex {
     while (this.#working !== null) await this.#working
   }
 
-  async #list(): Promise<void> {
-    const names = await readdir(this.#folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return []
-      throw error
-    })
-    const known = names.filter((name) => /^step-\d+\.jsonl$/.test(name))
-    const stats = await Promise.all(known.map((name) => stat(join(this.#folder, name)).catch(() => null)))
-    for (const [i, name] of known.entries()) {
-      const found = stats[i]
-      if (found === null || found === undefined) continue
-      const old = this.#newest.get(name)
-      const before = old === undefined ? undefined : this.files[old]
-      if (before?.size === found.size && before.modified === found.mtimeMs) continue
-      if (before !== undefined) before.stale = true
-      const step = Number(name.slice(5, -6))
-      const file = this.files.push({ name, step, size: found.size, modified: found.mtimeMs, stale: false }) - 1
-      this.#newest.set(name, file)
-      this.#pending = this.#pending.filter((one) => one !== old)
-      this.#pending.push(file)
+  /** No more is read while an answer is put together. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    this.#holds++
+    try {
+      return await work()
+    } finally {
+      this.#holds--
+      if (this.#holds === 0) this.#released()
     }
-    this.#pending.sort((a, b) => (this.files[a]?.step ?? 0) - (this.files[b]?.step ?? 0))
+  }
+
+  async #restore(): Promise<void> {
+    for (const { files, block, path, textOffset } of await this.#store.load()) {
+      const first = this.columns.count
+      const numbers = this.#list.restore(files.map(restoredFile))
+      this.columns.append(block, numbers)
+      let row = first
+      for (const [i, number] of numbers.entries()) {
+        this.#firstRow.set(number, row)
+        row += files[i]?.rows ?? 0
+      }
+      this.#textsAreAt(numbers, path, textOffset)
+      await setImmediate()
+    }
+    this.version++
   }
 
   async #work(): Promise<void> {
     for (let file = this.#pending.at(-1); file !== undefined; file = this.#pending.at(-1)) {
-      await this.#readFile(file)
-      this.#pending = this.#pending.filter((one) => one !== file)
+      while (this.#holds > 0) await new Promise<void>((resolve) => (this.#released = resolve))
+      await this.#take(file)
+      const done = file
+      this.#pending = this.#pending.filter((one) => one !== done)
       this.version++
       // Requests come first.
       await setImmediate()
     }
   }
 
-  async #readFile(file: number): Promise<void> {
-    const handle = await open(this.path(file), 'r').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null
-      throw error
-    })
-    if (handle === null) return
-    const content = await readAndClose(handle)
-    const firstRow = this.columns.count
-    const texts: string[] = []
-    let start = 0
-    let groupInFile = 0
-    for (let end = content.indexOf(lineFeed); end !== -1; end = content.indexOf(lineFeed, start)) {
-      const place = { file, offset: start, length: end - start, groupInFile }
-      start = end + 1
-      if (place.length === 0) continue
-      groupInFile++
-      texts.push(...this.#readLine(content.subarray(place.offset, end), place))
+  /** Reads a file, or sees that it is the one that was read before. */
+  async #take(number: number): Promise<void> {
+    const file = this.files[number]
+    if (file === undefined || file.state === 'stale') return
+    try {
+      if (file.state === 'found') await this.#read(number, file)
+      else if ((await printOfFile(this.#list.path(number), file.size)) === file.print) file.state = 'live'
+      else this.#pending.push(this.#list.reread(number))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      file.state = 'stale'
     }
-    this.texts.add(file, firstRow, texts)
-    if (!this.texts.isPartial) this.#textSteps.push(this.files[file]?.step ?? 0)
   }
 
-  #readLine(line: Buffer, place: { file: number; offset: number; length: number; groupInFile: number }): string[] {
-    try {
-      const { value, tokens } = parseLight(line)
-      if (!isLight(value)) throw new TypeError('not a group of rollouts')
-      this.columns.addGroup(value, tokens, place)
-      return value.group.completions.map(({ text }) => text)
-    } catch {
-      // A line that a writer left behind when it died, or of another version: counted, and shown as a count.
-      this.#unreadable++
-      return []
-    }
+  async #read(number: number, file: KnownFile): Promise<void> {
+    const first = this.columns.count
+    const { texts, ...read } = await readRolloutFile(this.#list.path(number), number, this.columns)
+    Object.assign(file, read, { textBytes: texts.length })
+    if (file.state === 'found') file.state = 'live'
+    this.#firstRow.set(number, first)
+    this.texts.hold(number, file.step, texts)
+    this.#fresh.push(number)
+    const bytes = this.#fresh.reduce((sum, fresh) => sum + (this.files[fresh]?.textBytes ?? 0), 0)
+    if (this.#store.isWritable && (this.#fresh.length >= segmentFiles || bytes >= segmentBytes)) await this.#save()
+  }
+
+  /** Writes the files that are in no segment yet into one. */
+  async #save(): Promise<void> {
+    const numbers = this.#fresh
+    const texts = this.texts.held(numbers)
+    if (texts === null) return
+    const block = this.columns.block(
+      this.firstRow(numbers[0] ?? 0),
+      this.columns.count,
+      new Map(numbers.map((number, i) => [number, i])),
+    )
+    const files = numbers.flatMap((number) => this.files[number] ?? [])
+    const saved = await this.#store.save(files.map(indexedFile), block, texts)
+    if (saved === null) return
+    this.#fresh = []
+    this.#textsAreAt(numbers, saved.path, saved.textOffset)
+  }
+
+  #textsAreAt(numbers: readonly number[], path: string, offset: number): void {
+    const files = numbers.flatMap((number) => this.files[number] ?? [])
+    const newest = Math.max(0, ...files.map(({ step }) => step))
+    const bytes = files.reduce((sum, { textBytes }) => sum + textBytes, 0)
+    this.texts.stored(numbers, newest, bytes, path, offset)
   }
 
   /** The bytes of a row's group. */
-  async line(row: number): Promise<string> {
-    const { file, offset, length } = this.columns
-    const bytes = Buffer.alloc(length.data[row] ?? 0)
-    const handle = await open(this.path(file.data[row] ?? 0), 'r')
-    try {
-      await handle.read(bytes, 0, bytes.length, offset.data[row] ?? 0)
-    } finally {
-      await handle.close()
-    }
-    return bytes.toString('utf8')
+  line(row: number): Promise<Buffer> {
+    const { file, offset, length } = this.columns.of
+    return readBytes(this.#list.path(file.data[row] ?? 0), offset.data[row] ?? 0, length.data[row] ?? 0)
   }
 
   /** First row of a group; undefined where there is none. */
   findGroup(step: number, group: number): number | undefined {
-    const { columns } = this
-    for (let row = 0; row < columns.count; row++) {
-      const isIt = columns.step.data[row] === step && columns.groupInFile.data[row] === group
-      if (isIt && columns.sample.data[row] === 0 && this.isLive(row)) return row
+    const { of, count } = this.columns
+    for (let row = 0; row < count; row++) {
+      const isIt = of.step.data[row] === step && of.groupInFile.data[row] === group
+      if (isIt && of.sample.data[row] === 0 && this.isLive(row)) return row
     }
     return undefined
   }

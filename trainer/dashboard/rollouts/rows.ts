@@ -16,29 +16,29 @@ export const readRows = async (index: RolloutIndex, rows: Iterable<number>): Pro
   const { columns } = index
   const groups = new Map<string, Promise<LightRecord>>()
   const groupOf = (row: number): Promise<LightRecord> => {
-    const key = `${columns.file.data[row]}:${columns.offset.data[row]}`
+    const key = `${columns.of.file.data[row]}:${columns.of.offset.data[row]}`
     const known = groups.get(key)
     if (known !== undefined) return known
-    const reading = index.line(row).then((line) => parseLight(Buffer.from(line)).value as LightRecord)
+    const reading = index.line(row).then((line) => parseLight(line).value as LightRecord)
     groups.set(key, reading)
     return reading
   }
   return Promise.all(
     [...rows].map(async (row): Promise<RolloutRow> => {
-      const sample = columns.sample.data[row] ?? 0
+      const sample = columns.of.sample.data[row] ?? 0
       const record = await groupOf(row)
       return {
-        step: columns.step.data[row] ?? 0,
-        attempt: columns.attempt.data[row] ?? 0,
-        group: columns.groupInFile.data[row] ?? 0,
+        step: columns.of.step.data[row] ?? 0,
+        attempt: columns.of.attempt.data[row] ?? 0,
+        group: columns.of.groupInFile.data[row] ?? 0,
         sample,
         node: columns.nodeOf(row),
-        promptId: columns.prompts[columns.prompt.data[row] ?? 0] ?? '',
-        total: rounded(orNull(columns.total.data[row])),
-        advantage: rounded(orNull(columns.advantage.data[row])),
-        tokens: columns.tokens.data[row] ?? 0,
-        finishReason: finishReasons[columns.finish.data[row] ?? 0] ?? 'stop',
-        dead: columns.dead.data[row] === 1,
+        promptId: columns.prompts[columns.of.prompt.data[row] ?? 0] ?? '',
+        total: rounded(orNull(columns.of.total.data[row])),
+        advantage: rounded(orNull(columns.of.advantage.data[row])),
+        tokens: columns.of.tokens.data[row] ?? 0,
+        finishReason: finishReasons[columns.of.finish.data[row] ?? 0] ?? 'stop',
+        dead: columns.of.dead.data[row] === 1,
         components: Object.fromEntries(
           columns.components.flatMap((name, i) => {
             const value = rounded(orNull(columns.weighted[i]?.data[row]))

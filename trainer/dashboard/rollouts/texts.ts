@@ -1,54 +1,64 @@
-/** Bytes of completions that are kept in memory for searching. */
-export const textBudget = 120 * 2 ** 20
+import { readBytes } from './segment-store.ts'
 
-interface FileTexts {
-  readonly firstRow: number
-  readonly bytes: Buffer
-  /** Where each row's text ends. */
-  readonly ends: Uint32Array
+/** Where the texts of some files lie, one file after the other. */
+interface TextSource {
+  /** Numbers of the files, in the order of their texts. */
+  readonly files: readonly number[]
+  readonly bytes: number
+  /** Newest step among them: newer ones are searched first. */
+  readonly newest: number
+  readonly place: Buffer | { readonly path: string; readonly offset: number }
 }
 
-/** Lower-cased completions by file, one buffer each: a search skips a whole file that lacks the word. */
+/** What has to be known of a file to search its texts. */
+export interface TextFile {
+  readonly firstRow: number
+  readonly rows: number
+  readonly textBytes: number
+}
+
+/** Bytes of texts that are kept in memory where nothing can be written beside the run. */
+export const textBudget = 80 * 2 ** 20
+
+/** Completions in lower case, in segments on disk and, of the latest files, in memory. */
 export class Texts {
-  readonly #files = new Map<number, FileTexts>()
-  readonly #budget: number
-  #size = 0
-  /** A file was left out because the budget was spent. */
-  isPartial = false
+  #sources: TextSource[] = []
+  #held = 0
+  /** Files whose texts were left out because the budget was spent. */
+  left = 0
 
-  constructor(budget = textBudget) {
-    this.#budget = budget
-  }
-
-  /** Keeps a file's texts, unless the budget is spent. */
-  add(file: number, firstRow: number, texts: readonly string[]): void {
-    const parts = texts.map((text) => Buffer.from(text.toLowerCase()))
-    const size = parts.reduce((sum, part) => sum + part.length, 0)
-    if (this.#size + size > this.#budget) {
-      this.isPartial = true
+  /** Keeps a file's texts in memory, unless the budget is spent. */
+  hold(file: number, step: number, texts: Buffer): void {
+    if (this.#held + texts.length > textBudget) {
+      this.left++
       return
     }
-    this.#size += size
-    let end = 0
-    const ends = Uint32Array.from(parts, (part) => (end += part.length))
-    this.#files.set(file, { firstRow, bytes: Buffer.concat(parts), ends })
+    this.#held += texts.length
+    this.#sources.push({ files: [file], bytes: texts.length, newest: step, place: texts })
   }
 
-  /** Calls back with every row whose text holds the words, as they are, whatever their case. */
-  find(text: string, found: (row: number) => void): void {
-    const needle = Buffer.from(text.toLowerCase())
-    if (needle.length === 0) return
-    for (const { firstRow, bytes, ends } of this.#files.values()) {
-      let at = bytes.indexOf(needle)
-      for (let i = 0; at !== -1 && i < ends.length; i++) {
-        const end = ends[i] ?? 0
-        if (at >= end) continue
-        const inside = at + needle.length <= end
-        if (inside) found(firstRow + i)
-        at = bytes.indexOf(needle, inside ? end : at + 1)
-        // The next hit may begin in the same text where this one ran over its end.
-        if (!inside && at !== -1 && at < end) i--
-      }
-    }
+  /** Texts of these files as they are held, in this order; null when one is not held. */
+  held(files: readonly number[]): Buffer[] | null {
+    const buffers = files.map((file) => this.#sources.find(({ files: own }) => own[0] === file)?.place)
+    return buffers.every((place) => Buffer.isBuffer(place)) ? buffers : null
+  }
+
+  /** They lie on disk now, or are found there: what is held of them is let go. */
+  stored(files: readonly number[], newest: number, bytes: number, path: string, offset: number): void {
+    const gone = new Set(files)
+    this.#sources = this.#sources.filter(({ place, files: own }) => !(Buffer.isBuffer(place) && gone.has(own[0] ?? -1)))
+    this.#held = this.#sources.reduce((sum, { place }) => sum + (Buffer.isBuffer(place) ? place.length : 0), 0)
+    this.#sources.push({ files, newest, bytes, place: { path, offset } })
+  }
+
+  /** The newest first. */
+  sources(): readonly TextSource[] {
+    return this.#sources.toSorted((a, b) => b.newest - a.newest)
+  }
+
+  /** The bytes of a source; `scratch` is used where they have to be read. */
+  async read({ place, bytes }: TextSource, scratch: (bytes: number) => Buffer): Promise<Buffer> {
+    if (Buffer.isBuffer(place)) return place
+    return readBytes(place.path, place.offset, bytes, scratch(bytes))
   }
 }

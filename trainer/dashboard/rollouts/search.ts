@@ -1,0 +1,124 @@
+import { setImmediate } from 'node:timers/promises'
+import type { RolloutIndex } from './index-run.ts'
+
+/** Calls back with every row whose text, between its ends, holds the needle. */
+export const findInTexts = (
+  bytes: Buffer,
+  needle: Buffer,
+  lengths: (row: number) => number,
+  rows: number,
+  found: (row: number) => void,
+): void => {
+  let end = 0
+  let at = bytes.indexOf(needle)
+  for (let row = 0; row < rows && at !== -1; row++) {
+    const start = end
+    end += lengths(row)
+    // A hit may begin in the text before and run over its end: then it is none.
+    if (at < start) at = bytes.indexOf(needle, start)
+    if (at === -1) return
+    if (at + needle.length > end) continue
+    found(row)
+    at = bytes.indexOf(needle, end)
+  }
+}
+
+/** Completions that hold some words, found bit by bit and kept: the next question goes on where the last one ended. */
+export class TextSearch {
+  readonly #index: RolloutIndex
+  readonly #needle: Buffer
+  readonly #searched = new Set<number>()
+  #found = new Uint8Array(0)
+  #running: Promise<void> | null = null
+
+  constructor(index: RolloutIndex, text: string) {
+    this.#index = index
+    this.#needle = Buffer.from(text.toLowerCase())
+  }
+
+  has(row: number): boolean {
+    return this.#found[row] === 1
+  }
+
+  /** Searches what was not searched yet; resolves when all is, or the time is up. The rest goes on meanwhile. */
+  async run(budgetMs: number): Promise<void> {
+    this.#running ??= this.#runAll().finally(() => {
+      this.#running = null
+    })
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, budgetMs)
+    })
+    await Promise.race([this.#running, patience])
+    clearTimeout(timer)
+  }
+
+  /** Files whose texts are known and were not searched. */
+  get isComplete(): boolean {
+    return this.#running === null
+  }
+
+  async #runAll(): Promise<void> {
+    const { texts, files, columns } = this.#index
+    let scratch = Buffer.alloc(0)
+    const atLeast = (bytes: number): Buffer =>
+      scratch.length >= bytes ? scratch : (scratch = Buffer.allocUnsafe(bytes))
+    for (const source of texts.sources()) {
+      if (source.files.every((file) => this.#searched.has(file))) continue
+      const bytes = await texts.read(source, atLeast)
+      this.#reserve(columns.count)
+      let start = 0
+      for (const file of source.files) {
+        const { textBytes = 0 } = files[file] ?? {}
+        if (!this.#searched.has(file)) this.#searchFile(file, bytes.subarray(start, start + textBytes))
+        start += textBytes
+      }
+      await setImmediate()
+    }
+  }
+
+  #reserve(rows: number): void {
+    if (rows <= this.#found.length) return
+    const larger = new Uint8Array(Math.max(rows, 2 * this.#found.length))
+    larger.set(this.#found)
+    this.#found = larger
+  }
+
+  #searchFile(file: number, bytes: Buffer): void {
+    this.#searched.add(file)
+    const { rows = 0 } = this.#index.files[file] ?? {}
+    const first = this.#index.firstRow(file)
+    const lengths = this.#index.columns.of.textLength.data
+    findInTexts(
+      bytes,
+      this.#needle,
+      (row) => lengths[first + row] ?? 0,
+      rows,
+      (row) => {
+        this.#found[first + row] = 1
+      },
+    )
+  }
+}
+
+const mostSearches = 6
+
+/** The latest searches of an index. */
+export class Searches {
+  readonly #index: RolloutIndex
+  readonly #kept = new Map<string, TextSearch>()
+
+  constructor(index: RolloutIndex) {
+    this.#index = index
+  }
+
+  of(text: string): TextSearch {
+    const known = this.#kept.get(text) ?? new TextSearch(this.#index, text)
+    // Last in the order of the map: the one that was asked for last.
+    this.#kept.delete(text)
+    this.#kept.set(text, known)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > mostSearches && oldest !== undefined) this.#kept.delete(oldest)
+    return known
+  }
+}
