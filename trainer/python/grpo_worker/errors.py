@@ -9,7 +9,9 @@ STATUS = {
     "InvalidRequest": 422,
     "NonFiniteUpdate": 422,
     "Internal": 500,
+    "RankLost": 500,
     "OutOfMemory": 507,
+    "StorageFailed": 507,
 }
 
 

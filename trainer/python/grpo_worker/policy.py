@@ -11,6 +11,7 @@ from grpo_worker.attention import GROUPED
 from grpo_worker.base_model import BaseModel, base_weights, linear_modules
 from grpo_worker.errors import WorkerError
 from grpo_worker.probe import check_head, sharing_obstacle
+from grpo_worker.ranks import local_rank
 
 __all__ = ["BaseModel", "base_weights", "linear_modules", "load_base"]
 
@@ -72,7 +73,10 @@ def _why_not_loaded(path: str, error: Exception) -> str:
 
 def _device(device: str) -> torch.device:
     if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if not torch.cuda.is_available():
+            return torch.device("cpu")
+        rank = local_rank()
+        return torch.device("cuda" if rank is None else f"cuda:{rank}")
     return torch.device(device)
 
 

@@ -46,6 +46,10 @@ class Wire(BaseModel):
         """Plain values under their names on the wire."""
         return self.model_dump(by_alias=True)
 
+    def to_bytes(self) -> bytes:
+        """The body as it is sent; `parse` reads it again."""
+        return self.model_dump_json(by_alias=True).encode()
+
 
 class LoraSettings(Wire):
     """Shape of the adapter."""

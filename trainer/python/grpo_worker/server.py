@@ -15,10 +15,12 @@ import uvicorn
 
 from grpo_worker.app import create_app
 from grpo_worker.errors import WorkerError
+from grpo_worker.follow import follow
 from grpo_worker.info import hash_model
 from grpo_worker.memory import limit_cuda_memory
 from grpo_worker.parent import ParentWatch
 from grpo_worker.policy import load_base
+from grpo_worker.ranks import join_ranks
 from grpo_worker.worker import Worker
 
 log = logging.getLogger(__name__)
@@ -73,7 +75,11 @@ class Server(uvicorn.Server):
 
 
 def serve(options: argparse.Namespace, token: str | None, parent: ParentWatch | None) -> int:
-    """Serve until a signal or the end of stdin, which end the process; returns only when serving fails."""
+    """Serve until a signal or the end of stdin, which end the process; returns only when serving fails.
+
+    Of several ranks only the first serves; the others follow it.
+    """
+    ranks = join_ranks()
     base = load_base(
         options.model,
         served_name=options.served_name,
@@ -92,7 +98,10 @@ def serve(options: argparse.Namespace, token: str | None, parent: ParentWatch | 
         torch.get_num_threads(),
         base.max_context,
     )
-    app = create_app(Worker(base, hash_model(base)), token)
+    worker = Worker(base, hash_model(base), ranks)
+    if not ranks.leads:
+        return follow(worker)
+    app = create_app(worker, token)
     listener = _listen(options.host, options.port)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS, lifespan="off"

@@ -4,6 +4,9 @@ import torch
 
 from grpo_worker.loss import EXPONENT_LIMIT, TokenLoss
 from grpo_worker.protocol import ClipRatio, Mismatch
+from grpo_worker.ranks import Ranks
+
+NAMES = ("loss", "kl", "entropy", "low", "high", "gap", "outside", "k3")
 
 # A sampled token counts as mismatched when π_worker/π_sampler lies outside these bounds.
 RATIO_BOUNDS = (0.9, 1.1)
@@ -12,10 +15,10 @@ RATIO_BOUNDS = (0.9, 1.1)
 class Tally:
     """Collects what is reported about a step, micro-batch by micro-batch, weighted by tokens."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
         self.tokens = 0
-        self._sums: dict[str, torch.Tensor] = {}
-        self._largest: torch.Tensor | None = None
+        self._sums = {name: torch.zeros((), dtype=torch.float64, device=device) for name in NAMES}
+        self._largest = torch.zeros((), device=device)
 
     def add(
         self, losses: TokenLoss, weights: torch.Tensor, entropy: torch.Tensor, old: torch.Tensor, sampler: torch.Tensor
@@ -34,8 +37,18 @@ class Tally:
         self._sum("gap", size)
         self._sum("outside", (ratio < RATIO_BOUNDS[0]) | (ratio > RATIO_BOUNDS[1]))
         self._sum("k3", ratio - bounded - 1)
-        largest = size.max()
-        self._largest = largest if self._largest is None else torch.maximum(self._largest, largest)
+        self._largest = torch.maximum(self._largest, size.max())
+
+    def add_ranks(self, ranks: Ranks) -> None:
+        """Make these the sums of all ranks."""
+        if ranks.size == 1:
+            return
+        tokens = torch.tensor(float(self.tokens), dtype=torch.float64, device=self._largest.device)
+        sums = torch.stack([tokens, *(self._sums[name] for name in NAMES)])
+        ranks.sum(sums)
+        ranks.maximum(self._largest)
+        self.tokens = int(sums[0])
+        self._sums = dict(zip(NAMES, sums[1:].unbind(), strict=True))
 
     def loss(self) -> float:
         """Loss of the whole step."""
@@ -60,5 +73,4 @@ class Tally:
         )
 
     def _sum(self, name: str, values: torch.Tensor) -> None:
-        total = values.detach().sum(dtype=torch.float64)
-        self._sums[name] = self._sums[name] + total if name in self._sums else total
+        self._sums[name] = self._sums[name] + values.detach().sum(dtype=torch.float64)

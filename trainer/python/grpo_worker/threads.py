@@ -11,11 +11,15 @@ SMALL_MODEL = 10_000_000
 
 
 def choose_threads(wanted: str, model: str) -> int:
-    """`wanted` is "auto" or a number. auto: 1 for a small model, otherwise the physical cores."""
+    """`wanted` is "auto" or a number. auto: 1 for a small model, otherwise this rank's share of the physical cores."""
     if wanted != "auto":
         return int(wanted)
     count = count_parameters(Path(model))
-    return 1 if count is not None and count < SMALL_MODEL else physical_cores()
+    return (
+        1
+        if count is not None and count < SMALL_MODEL
+        else max(1, physical_cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    )
 
 
 def export_threads(threads: int) -> dict[str, str]:

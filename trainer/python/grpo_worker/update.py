@@ -18,6 +18,7 @@ from grpo_worker.loss import importance_weights, token_loss, token_weights
 from grpo_worker.memory import is_out_of_memory, peak_rss_bytes, release_cached_memory
 from grpo_worker.prefix import Piece
 from grpo_worker.protocol import TokenCounts, UpdateBatch, UpdateCompletion, UpdateResult
+from grpo_worker.ranks import Ranks
 from grpo_worker.scoring import MicroBatch, micro_batches, prepare, score
 from grpo_worker.session import Session, adapter_off, learning_rate
 from grpo_worker.tally import Tally
@@ -25,8 +26,8 @@ from grpo_worker.tally import Tally
 log = logging.getLogger(__name__)
 
 
-def run_update(base: BaseModel, session: Session, batch: UpdateBatch, payload_hash: str) -> UpdateResult:
-    """Do the step and advance the session by one version.
+def run_update(base: BaseModel, session: Session, batch: UpdateBatch, payload_hash: str, ranks: Ranks) -> UpdateResult:
+    """Do the step and advance the session by one version. All ranks get here with the same batch.
 
     Raises WorkerError NonFiniteUpdate when loss or gradient is not a finite number; adapter, optimizer and
     version are then what they were before.
@@ -34,7 +35,10 @@ def run_update(base: BaseModel, session: Session, batch: UpdateBatch, payload_ha
     started = time.perf_counter()
     rate = learning_rate(session.request.optimizer, session.version)
     try:
-        tally = gradient_of(base, session, batch)
+        pieces = ranks.share(pieces_of(batch))
+        tally = ranks.agreed(lambda: gradient_of(base, session, batch, pieces))
+        ranks.sum_gradients(session.parameters)
+        tally.add_ranks(ranks)
         result = _report(session, batch, tally, _clipped_norm(session), rate, payload_hash)
         for group in session.optimizer.param_groups:
             group["lr"] = rate
@@ -78,14 +82,13 @@ def _report(
         ) from error
 
 
-def gradient_of(base: BaseModel, session: Session, batch: UpdateBatch) -> Tally:
-    """Leave the gradient of the whole step on the adapter, in micro-batches that fit in memory.
+def gradient_of(base: BaseModel, session: Session, batch: UpdateBatch, pieces: list[Piece]) -> Tally:
+    """Leave the gradient of these pieces of the step on the adapter, in micro-batches that fit in memory.
 
     When memory runs out the budget is halved and the step begun anew. The result depends on the budget only by
     rounding; the budget that was found is part of the saved session, so that a resumed run rounds alike.
     """
-    pieces = pieces_of(batch)
-    least = max(len(piece.prompt) + len(c) - 1 for piece in pieces for c in piece.completions)
+    least = max((len(piece.prompt) + len(c) - 1 for piece in pieces for c in piece.completions), default=1)
     budget = min(batch.token_budget, session.fitting_budget or batch.token_budget)
     while True:
         session.optimizer.zero_grad(set_to_none=True)
@@ -105,7 +108,7 @@ def accumulate(base: BaseModel, session: Session, batch: UpdateBatch, cut: list[
     """Add up the gradient, one micro-batch after the other."""
     completions = [completion for group in batch.groups for completion in group.completions]
     weights = token_weights([len(c.token_ids) for c in completions], batch.loss)
-    tally = Tally()
+    tally = Tally(base.device)
     for pieces in cut:
         _micro_step(base, session, batch, prepare(base, pieces), completions, weights, tally)
     return tally

@@ -15,6 +15,7 @@ from grpo_worker.files import new_directory
 from grpo_worker.idempotency import payload_hash, stored_result
 from grpo_worker.memory import memory_guard
 from grpo_worker.prefix import Piece
+from grpo_worker.ranks import Ranks
 from grpo_worker.scoring import micro_batches, prepare, score
 from grpo_worker.session import Session, adapter_off, close_session, open_session
 from grpo_worker.state import read_state, restore_session, save_state
@@ -39,6 +40,7 @@ class Worker:
 
     base: BaseModel
     model_hash: str
+    ranks: Ranks = field(default_factory=Ranks)
     session: Session | None = None
     parameters: int = field(init=False)
 
@@ -49,7 +51,9 @@ class Worker:
         """Start a run, or answer again for the run that is open. Another run is a Conflict."""
         with self.base.lock:
             if self.session is None:
+                self.ranks.announce("open", request.to_bytes())
                 self.session = open_session(self.base, request)
+                self.ranks.copy_from_leader(self.session.parameters)
                 log.info("session %s: %d adapter parameters", request.run_id, _count(self.session))
             elif self.session.request != request:
                 raise WorkerError("Conflict", f"this worker already trains run {self.session.request.run_id!r}")
@@ -76,8 +80,9 @@ class Worker:
                     place = f"groups.{g}.completions.{c}"
                     check_tokens(self.base, group.prompt_token_ids, completion.token_ids, place)
             log.info("step %d from version %d: %d groups", batch.step, batch.from_version, len(batch.groups))
+            self.ranks.announce("update", batch.to_bytes())
             with memory_guard(UPDATE_REMEDY):
-                result = run_update(self.base, session, batch, digest)
+                result = run_update(self.base, session, batch, digest, self.ranks)
             session.remember(result)
             return result
 
@@ -126,10 +131,12 @@ class Worker:
                     "Conflict",
                     f"a session of run {self.session.request.run_id} is open; one worker serves one run",
                 )
+            self.ranks.announce("load", request.to_bytes())
             if self.session is not None:
                 close_session(self.session)
                 self.session = None
             self.session = restore_session(self.base, saved, request.path)
+            self.ranks.copy_from_leader(self.session.parameters)
             log.info("session %s restored at version %d", saved.request.run_id, saved.version)
             return {"runId": saved.request.run_id, "version": saved.version}
 

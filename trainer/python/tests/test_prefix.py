@@ -15,7 +15,7 @@ from grpo_worker.logprobs import token_logprobs
 from grpo_worker.prefix import Piece, build_row, row_hidden
 from grpo_worker.scoring import prepare, score
 from grpo_worker.session import Session, open_session
-from grpo_worker.update import gradient_of, pieces_of
+from grpo_worker.update import gradient_of, pieces_of, pieces_of
 
 
 def _with_adapter(base: BaseModel) -> Session:
@@ -40,7 +40,8 @@ def _full_forward(base: BaseModel, piece: Piece) -> torch.Tensor:
 
 
 def _gradient(base: BaseModel, session: Session, **options: object) -> torch.Tensor:
-    gradient_of(base, session, update_batch(**options))
+    batch = update_batch(**options)
+    gradient_of(base, session, batch, pieces_of(batch))
     return torch.cat([p.grad.flatten().double() for p in session.parameters])
 
 
