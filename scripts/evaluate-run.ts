@@ -109,7 +109,8 @@ const withServices = async (
   judge: Judge | null,
 ): Promise<Evaluation> => {
   const { config, run, cwd, signal } = request
-  const services = await openServices({ config, run, cwd, signal })
+  const services = await openServices({ config, run, cwd, signal, onWarning: request.onWarning })
+  services.sampler.watch?.(({ text }) => request.onWarning(text))
   try {
     return await evaluateWith(request, from, services, judge)
   } finally {

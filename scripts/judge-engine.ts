@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../configs/schema.ts'
+import { endOrphans } from '../trainer/supervision/child-records.ts'
 import { locateModel } from '../trainer/services.ts'
 import { startJudgeEngine } from '../trainer/vllm/start.ts'
 import type { EngineProcess } from '../trainer/vllm-process.ts'
@@ -10,6 +11,9 @@ interface Surroundings {
   readonly signal: AbortSignal
 }
 
+/** Logs and records of engines that belong to no run, from the working directory. */
+export const engineDirectory = join('.cache', 'vllm')
+
 const open = async (
   { judge }: Pick<Config, 'judge'>,
   { cwd, env, signal }: Surroundings,
@@ -17,9 +21,12 @@ const open = async (
 ): Promise<EngineProcess | null> => {
   if (judge.kind !== 'llm' || judge.server === null) return null
   const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-')
-  const logPath = resolve(cwd, join('.cache', 'vllm', `judge-${stamp}.log`))
+  const directory = resolve(cwd, engineDirectory)
+  const logPath = join(directory, `judge-${stamp}.log`)
+  const records = join(directory, 'processes')
+  for (const text of await endOrphans(records)) say(text)
   const model = await locateModel(judge.server, { cwd, env, signal, onProgress: say })
-  const engine = await startJudgeEngine(judge, { model, logPath, cwd, env, signal, onProgress: say })
+  const engine = await startJudgeEngine(judge, { model, logPath, records, cwd, env, signal, onProgress: say })
   // The judge itself notices that nobody answers any more, and waits; why that is stands here.
   engine?.gone.addEventListener('abort', () => say((engine.gone.reason as Error).message), { once: true })
   return engine

@@ -1,7 +1,7 @@
 import { PipelineError } from '../data/errors.ts'
 import type { BoundPrompt } from './bind-pool.ts'
 import type { Learner } from './learner.ts'
-import type { Sampler } from './sampler.ts'
+import { askEvery, type Examinee, type Sampler } from './sampler.ts'
 
 /** A few short token sequences whose log-probs tell one policy version from another, by sequence and token. */
 export type Canaries = readonly (readonly number[])[]
@@ -31,21 +31,21 @@ export const meanDifference = (a: Logprobs, b: Logprobs): number => {
 }
 
 export interface CanaryReport {
-  /** Sampler against worker at this version. */
+  /** Sampler against worker at this version; of several servers the one that differs most. */
   readonly difference: number
   /** This version against the one before, by the worker. */
   readonly moved: number
 }
 
-/** Log-probs of the canaries under one version, by both sides. */
+/** Log-probs of the canaries under one version, by the worker and by each server, by its address. */
 interface Seen {
   readonly trained: Logprobs
-  readonly sampled: Logprobs
+  readonly sampled: Map<string, Logprobs>
 }
 
 /** What a version must answer, and what the one before it answered. */
 interface Proof {
-  readonly trained: Logprobs
+  readonly trained: Promise<Logprobs>
   readonly before: Seen | null
 }
 
@@ -75,21 +75,35 @@ export class CanaryCheck {
     return this.#learner.logprobs(version, items, signal)
   }
 
-  /** Throws a PipelineError of the sampler when `name` does not behave as the worker's version was measured to. */
-  async verify(name: string, trained: Logprobs, signal?: AbortSignal): Promise<CanaryReport> {
-    const proof = { trained, before: this.#previous }
-    const sampled = await this.#sampler.tokenLogprobs(name, this.#canaries, signal)
-    const report = this.#compare(name, proof, sampled)
-    this.#previous = { trained, sampled }
-    this.#proofs.set(name, proof)
-    return report
+  /**
+   * Says what `name` must answer. Before it is loaded anywhere: a server that is lost in the middle of a delivery proves it
+   * when it comes back.
+   */
+  expect(name: string, trained: Promise<Logprobs>): void {
+    trained.catch(() => undefined)
+    this.#proofs.set(name, { trained, before: this.#previous })
   }
 
-  /** Verifies a policy once more, against what the worker said when it was first proved. */
-  async verifyAgain(name: string, signal?: AbortSignal): Promise<void> {
-    const proof = this.#proofs.get(name)
-    if (proof === undefined) throw wrongPolicy(name, 'it was never proved')
-    this.#compare(name, proof, await this.#sampler.tokenLogprobs(name, this.#canaries, signal))
+  /** Throws a PipelineError of the sampler when `name` does not behave on every server as it was measured to. */
+  async verify(name: string, signal?: AbortSignal): Promise<CanaryReport> {
+    const { trained } = this.#proofOf(name)
+    const seen: Seen = { trained: await trained, sampled: new Map() }
+    const reports = await askEvery(
+      this.#sampler,
+      async (server, address) => {
+        const [report, sampled] = await this.#examine(name, server, address, signal)
+        seen.sampled.set(address, sampled)
+        return report
+      },
+      signal,
+    )
+    this.#previous = seen
+    return reports.reduce((worst, report) => (report.difference > worst.difference ? report : worst))
+  }
+
+  /** Verifies a policy on a server that has come back. */
+  async verifyAgain(name: string, server: Examinee, address: string, signal?: AbortSignal): Promise<void> {
+    await this.#examine(name, server, address, signal)
   }
 
   /** Nobody will ask for this policy any more. */
@@ -97,7 +111,25 @@ export class CanaryCheck {
     this.#proofs.delete(name)
   }
 
-  #compare(name: string, { trained, before }: Proof, sampled: Logprobs): CanaryReport {
+  #proofOf(name: string): Proof {
+    const proof = this.#proofs.get(name)
+    if (proof === undefined) throw wrongPolicy(name, 'nobody has said what it must answer')
+    return proof
+  }
+
+  async #examine(
+    name: string,
+    server: Examinee,
+    address: string,
+    signal: AbortSignal | undefined,
+  ): Promise<[CanaryReport, Logprobs]> {
+    const { trained, before } = this.#proofOf(name)
+    const sampled = await server.tokenLogprobs(name, this.#canaries, signal)
+    const previous = before === null ? null : { trained: before.trained, sampled: before.sampled.get(address) }
+    return [this.#compare(name, await trained, previous, sampled), sampled]
+  }
+
+  #compare(name: string, trained: Logprobs, before: Before | null, sampled: Logprobs): CanaryReport {
     const { agree, noise } = this.#tolerance
     const difference = meanDifference(sampled, trained)
     const moved = before === null ? 0 : meanDifference(trained, before.trained)
@@ -118,6 +150,12 @@ export class CanaryCheck {
   }
 }
 
+/** The version before, by the worker and by one server; undefined: that server did not serve it. */
+interface Before {
+  readonly trained: Logprobs
+  readonly sampled: Logprobs | undefined
+}
+
 /** Below this no update is expected to show in a server's log-probs, whatever its dtype. */
 const visible = 1e-3
 
@@ -127,11 +165,11 @@ const visible = 1e-3
  */
 const isStale = (
   sampled: Logprobs,
-  before: Seen,
+  before: Before,
   { difference, moved, noise }: CanaryReport & { readonly noise: number },
 ): boolean =>
   (moved > noise && !(difference < meanDifference(sampled, before.trained))) ||
-  (moved > visible && meanDifference(sampled, before.sampled) === 0)
+  (moved > visible && before.sampled !== undefined && meanDifference(sampled, before.sampled) === 0)
 
 const wrongPolicy = (name: string, what: string): PipelineError =>
   new PipelineError('sampler', `the sampler does not serve ${name} as it was trained: ${what}`, {

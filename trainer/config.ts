@@ -66,13 +66,34 @@ const SamplerServer = z
     z.strictObject({ kind: z.literal('embedded').optional().default('embedded') }),
     z.strictObject({
       kind: z.literal('vllm'),
-      url: z.url().describe('Address of a running vLLM that allows run-time LoRA and sees the run directory.'),
-      tokenEnv: z.string().min(1).nullable().default(null).describe('Environment variable that holds its API key.'),
+      url: z
+        .union([
+          z.url(),
+          z
+            .array(z.url())
+            .min(1)
+            .refine((urls) => new Set(urls).size === urls.length, 'names an address twice'),
+        ])
+        .describe(
+          'Address of a running vLLM that allows run-time LoRA and sees the run directory; several addresses share the requests.',
+        ),
+      tokenEnv: z
+        .string()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe('Environment variable that holds its API key; one for all addresses.'),
       model: z.string().min(1).default('base').describe('Served name of the base model.'),
     }),
     SpawnedSampler,
   ])
   .prefault({})
+
+/** A vLLM that runs already, or several. */
+export type AttachedSampler = Extract<z.infer<typeof SamplerServer>, { kind: 'vllm' }>
+
+/** The addresses of a sampler that runs already. */
+export const samplerUrls = ({ url }: Pick<AttachedSampler, 'url'>): string[] => (typeof url === 'string' ? [url] : url)
 
 /** What one step samples, and from which server. */
 export const SamplingSection = z

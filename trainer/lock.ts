@@ -12,15 +12,23 @@ export type Holder = z.infer<typeof Holder>
 
 /**
  * When a process started, in whatever form the system has: together with the pid it names one process for good, where
- * the pid alone may have been given to another. Undefined: there is no such process.
+ * the pid alone may have been given to another. Undefined: there is no such process, or it has ended and only waits for its
+ * parent to notice.
  */
 export const processStart = (pid: number): string | undefined => {
   try {
-    if (process.platform !== 'linux')
-      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+    if (process.platform !== 'linux') {
+      const [state, ...start] = execFileSync('ps', ['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)], {
+        encoding: 'utf8',
+      })
+        .trim()
+        .split(/\s+/)
+      return state?.startsWith('Z') === true ? undefined : start.join(' ')
+    }
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The command may hold spaces and parentheses: fields are counted from after the last one. Field 22 is the start.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    // The command may hold spaces and parentheses: fields are counted from after the last one. Field 3 is the state, 22 the start.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? undefined : fields[19]
   } catch {
     return undefined
   }

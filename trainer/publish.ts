@@ -2,7 +2,7 @@ import { PipelineError } from '../data/errors.ts'
 import { CanaryCheck, type Canaries, type CanaryReport, type Logprobs } from './canary.ts'
 import type { Policy } from './generate.ts'
 import type { Learner } from './learner.ts'
-import type { AdapterRef, Sampler } from './sampler.ts'
+import { askEvery, type AdapterRef, type Examinee, type Sampler } from './sampler.ts'
 
 export interface PublisherOptions {
   readonly sampler: Sampler
@@ -51,14 +51,15 @@ export class Publisher {
   constructor(options: PublisherOptions) {
     this.#options = options
     this.#canary = new CanaryCheck(options.canaries, options.sampler, options.learner, options.dtype)
-    options.sampler.onReload?.((name, signal) => this.#proveAgain(name, signal))
+    options.sampler.onReload?.((name, server, address, signal) => this.#proveAgain(name, server, address, signal))
   }
 
   /** Proves that the sampler's base model is the worker's. The policy of version 0. */
   async openBase(signal?: AbortSignal): Promise<Policy> {
     const { sampler } = this.#options
+    this.#canary.expect(sampler.baseName, this.#canary.measure('base', signal))
     await this.#requireListed(sampler.baseName, signal)
-    await this.#canary.verify(sampler.baseName, await this.#canary.measure('base', signal), signal)
+    await this.#canary.verify(sampler.baseName, signal)
     return { version: 0, name: sampler.baseName }
   }
 
@@ -88,23 +89,20 @@ export class Publisher {
     signal?: AbortSignal,
     measuring?: Promise<Logprobs>,
   ): Promise<CanaryReport> {
-    const trained = measuring ?? this.#measure(signal)
+    this.#canary.expect(policy.name, measuring ?? this.#measure(signal))
     await this.#options.sampler.load(policy.name, adapter, signal)
     // The two checks do not depend on each other; that of the list says more where both fail.
-    const verifying = trained.then((logprobs) => this.#canary.verify(policy.name, logprobs, signal))
+    const verifying = this.#canary.verify(policy.name, signal)
     const [listed, verified] = await Promise.allSettled([this.#requireListed(policy.name, signal), verifying])
     if (listed.status === 'rejected') throw listed.reason
     if (verified.status === 'rejected') throw verified.reason
     return verified.value
   }
 
-  /** A restarted server may have found other weights under the old path, or have another base: the same proof as at first. */
-  async #proveAgain(name: string, signal: AbortSignal | undefined): Promise<void> {
-    await this.#requireListed(name, signal)
-    await this.#canary.verifyAgain(name, signal)
-    this.#options.onWarning(
-      `the sampler had forgotten ${name}, as after a restart: it was loaded again and proved again`,
-    )
+  /** A server that was started anew may have found other weights under the old path, or have another base: the same proof as at first. */
+  async #proveAgain(name: string, server: Examinee, address: string, signal: AbortSignal | undefined): Promise<void> {
+    requireOnce(name, await server.policies(signal))
+    await this.#canary.verifyAgain(name, server, address, signal)
   }
 
   /** Keeps the newest version's directory for good: a checkpoint was made of it. */
@@ -121,13 +119,8 @@ export class Publisher {
   }
 
   async #requireListed(name: string, signal: AbortSignal | undefined): Promise<void> {
-    const names = await this.#options.sampler.policies(signal)
-    const count = names.filter((listed) => listed === name).length
-    if (count === 1) return
-    const text = count === 0 ? `the sampler does not list ${name}` : `the sampler lists ${name} ${count} times`
-    throw new PipelineError('sampler', `${text}; it lists: ${names.join(', ')}`, {
-      remedy: 'The served name of the base model must be the configured one, and no adapter may have that name.',
-    })
+    const lists = await askEvery(this.#options.sampler, (server) => server.policies(signal), signal)
+    for (const names of lists) requireOnce(name, names)
   }
 
   /** Unloads versions that nobody samples from any more. A directory goes one version later, when nothing can name it. */
@@ -135,15 +128,24 @@ export class Publisher {
     const { sampler, learner, onWarning } = this.#options
     const leaving = this.#delivered.at(-keptLoaded - 1)
     if (leaving === undefined) return
-    this.#canary.forget(leaving.policy.name)
     await sampler.unload(leaving.policy.name, signal).catch((error: unknown) => {
       if (!(error instanceof PipelineError)) throw error
       onWarning(`could not unload ${leaving.policy.name}: ${error.message}`)
     })
     if (this.#delivered.length <= keptLoaded + 1) return
     const gone = this.#delivered.shift()
+    if (gone !== undefined) this.#canary.forget(gone.policy.name)
     if (gone !== undefined && !this.#kept.has(gone.directory)) await learner.discardAdapter(gone.directory)
   }
+}
+
+const requireOnce = (name: string, listed: readonly string[]): void => {
+  const count = listed.filter((one) => one === name).length
+  if (count === 1) return
+  const text = count === 0 ? `the sampler does not list ${name}` : `the sampler lists ${name} ${count} times`
+  throw new PipelineError('sampler', `${text}; it lists: ${listed.join(', ')}`, {
+    remedy: 'The served name of the base model must be the configured one, and no adapter may have that name.',
+  })
 }
 
 /** Asks the sampler to forget what earlier attempts of the run left loaded. */

@@ -35,6 +35,10 @@ export class RunDirectory {
   get lock(): string {
     return this.at('lock.json')
   }
+  /** One file for each process that was started for the run and has not ended. */
+  get processes(): string {
+    return this.at('processes')
+  }
   get metrics(): string {
     return this.at('metrics.jsonl')
   }

@@ -19,8 +19,25 @@ export interface SampleRequest {
   readonly seed: number
 }
 
-/** Proves an adapter that was loaded again: rejects when it is not what it was. */
-export type ReloadCheck = (policy: string, signal: AbortSignal | undefined) => Promise<void>
+/** What a server is asked to prove that it serves what was trained. */
+export type Examinee = Pick<Sampler, 'policies' | 'tokenLogprobs'>
+
+/**
+ * Proves a policy on a server that was lost and came back: rejects when it is not what it was.
+ * @param address tells the server from its neighbours
+ */
+export type ReloadCheck = (
+  policy: string,
+  server: Examinee,
+  address: string,
+  signal: AbortSignal | undefined,
+) => Promise<void>
+
+/** What a sampler tells about its servers. Paused: nobody can sample now; continued: somebody can again. */
+export interface SamplerNotice {
+  readonly kind: 'paused' | 'continued' | 'warning'
+  readonly text: string
+}
 
 /** Whoever turns prompts into completions, by named policy version. May be another machine. */
 export interface Sampler {
@@ -39,9 +56,22 @@ export interface Sampler {
   /** Forgets an adapter. A name that is not there is no error. */
   unload(policy: string, signal?: AbortSignal): Promise<void>
   /**
-   * Names who proves an adapter that had to be loaded again because its server was restarted: nothing that was sampled from
-   * it is given out before the check resolves. Sampling fails where it rejects. A sampler that never loads by itself has no
-   * use for it.
+   * Asks every server that requests may go to, each by itself; one that is lost meanwhile is left out, and at least one
+   * answers. Absent: there is one server, the sampler itself.
+   */
+  onEvery?<T>(ask: (server: Examinee, address: string) => Promise<T>, signal?: AbortSignal): Promise<T[]>
+  /**
+   * Names who proves the policies of a server that was lost and came back: nothing that was sampled from it is given out
+   * before the check resolves. A sampler whose servers never come back has no use for it.
    */
   onReload?(check: ReloadCheck): void
+  /** Calls the listener at each notice; returns what ends that. */
+  watch?(listener: (notice: SamplerNotice) => void): () => void
 }
+
+/** Asks every server behind a sampler. */
+export const askEvery = async <T>(
+  sampler: Sampler,
+  ask: (server: Examinee, address: string) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T[]> => (sampler.onEvery === undefined ? [await ask(sampler, '')] : await sampler.onEvery<T>(ask, signal))

@@ -4,20 +4,29 @@ import { PipelineError } from '../data/errors.ts'
 import { fetchModel } from '../data/hub/model.ts'
 import { hubSettings } from '../data/hub/settings.ts'
 import { packageRoot } from '../data/package-root.ts'
-import type { TrainerConfig } from './config.ts'
+import { samplerUrls, type AttachedSampler, type TrainerConfig } from './config.ts'
 import type { Learner } from './learner.ts'
 import type { RunDirectory } from './run-directory.ts'
 import type { Sampler } from './sampler.ts'
-import { startPolicyEngine } from './vllm/start.ts'
+import { attached } from './supervision/attached.ts'
+import { endOrphans } from './supervision/child-records.ts'
+import type { ServerSource } from './supervision/endpoint.ts'
+import { Endpoints } from './supervision/endpoints.ts'
+import { restarted } from './supervision/restarted.ts'
+import type { SpawnedSampler } from './vllm/config.ts'
+import { examineServer } from './vllm/examine-server.ts'
+import { policyServer, startPolicyEngine } from './vllm/start.ts'
 import { policyBaseName } from './vllm/command.ts'
 import { VllmSampler } from './vllm-sampler.ts'
 import { WorkerClient } from './worker-client.ts'
 import { startWorker } from './worker-process.ts'
 
-/** The two processes that a run talks to. */
+/** The processes that a run talks to. */
 export interface Services {
   readonly learner: Learner
   readonly sampler: Sampler
+  /** Aborted, with the reason, when the worker has ended: nothing can go on without it. Undefined: it cannot be known. */
+  readonly workerGone?: AbortSignal | undefined
   /** Ends what was started here; leaves alone what was attached to. */
   stop(): Promise<void>
 }
@@ -31,6 +40,8 @@ export interface ServiceOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Told how a start that takes minutes is going. */
   readonly onProgress?: ((text: string) => void) | undefined
+  /** Told what somebody should know about afterwards. */
+  readonly onWarning?: ((text: string) => void) | undefined
 }
 
 /** Where a model is: in a directory here, or, as far as its name tells, on the Hugging Face hub. */
@@ -109,68 +120,105 @@ const reachWorker = async (options: ServiceOptions, directory: string | null): P
     model: directory ?? resolveModel(model.path, options.cwd),
     maxContext: model.maxPromptTokens + model.maxCompletionTokens,
     logPath: options.run.log('worker'),
+    records: options.run.processes,
     signal: options.signal,
   })
 }
 
+/** A sampler that may be lost and come back, and how it is ended for good. */
+interface OpenSampler {
+  readonly sampler: Sampler
+  stop(): Promise<void>
+}
+
+const supervised = (sources: readonly [ServerSource, ...ServerSource[]], stop: () => Promise<void>): OpenSampler => {
+  const sampler = new Endpoints(sources)
+  return { sampler, stop: () => sampler.close().then(stop) }
+}
+
 /** A sampler that is started here, before the worker: an engine measures the free memory while it starts. */
-const reachEngine = async (options: ServiceOptions, directory: string | null): Promise<StartedEngine | null> => {
-  const { config, run, signal, onProgress } = options
-  const { server } = config.sampling
-  if (server.kind !== 'spawn') return null
-  const model = directory ?? resolveModel(config.model.path, options.cwd)
-  return await startPolicyEngine(server, config, { model, logPath: run.log('vllm'), signal, onProgress })
-}
-type StartedEngine = Awaited<ReturnType<typeof startPolicyEngine>>
-
-const makeSampler = (options: ServiceOptions, worker: WorkerAddress, engine: StartedEngine | null): Sampler => {
-  const { server, requestTimeoutSeconds } = options.config.sampling
-  const requestTimeoutMs = requestTimeoutSeconds * 1000
-  if (server.kind === 'embedded') {
-    return new VllmSampler({
-      url: worker.url,
-      token: worker.token,
-      gone: worker.gone,
-      baseName: embeddedBase,
-      requestTimeoutMs,
-    })
-  }
-  if (server.kind === 'spawn') {
-    if (engine === null) throw new Error('the engine of sampling.server was not started')
-    const { url, token, gone } = engine
-    return new VllmSampler({ url, token, gone, baseName: policyBaseName, requestTimeoutMs })
-  }
-  const token =
-    server.tokenEnv === null
-      ? undefined
-      : readToken(server.tokenEnv, options.env ?? process.env, 'sampling.server.tokenEnv')
-  return new VllmSampler({ url: server.url, token, baseName: server.model, requestTimeoutMs })
+const startSampler = async (
+  server: SpawnedSampler,
+  { config, run, cwd, signal, onProgress }: ServiceOptions,
+  directory: string | null,
+): Promise<OpenSampler> => {
+  const model = directory ?? resolveModel(config.model.path, cwd)
+  const surroundings = { model, logPath: run.log('vllm'), records: run.processes, signal, onProgress }
+  const { engine: first, start } = await startPolicyEngine(server, config, surroundings)
+  const requestTimeoutMs = config.sampling.requestTimeoutSeconds * 1000
+  const source = restarted({
+    name: `the ${policyServer}`,
+    first,
+    start,
+    clientOf: ({ url, token, gone }) =>
+      new VllmSampler({ url, token, gone, baseName: policyBaseName, requestTimeoutMs }),
+  })
+  return supervised([source], () => source.stop())
 }
 
-/** Starts or reaches worker and sampler and waits until both answer. */
+/** Samplers that run already; each must answer now, and be able to do what a run needs. */
+const attachSamplers = async (
+  server: AttachedSampler,
+  { config, env, signal }: ServiceOptions,
+): Promise<OpenSampler> => {
+  const { tokenEnv, model: baseName } = server
+  const token = tokenEnv === null ? undefined : readToken(tokenEnv, env ?? process.env, 'sampling.server.tokenEnv')
+  const requestTimeoutMs = config.sampling.requestTimeoutSeconds * 1000
+  const contextTokens = config.model.maxPromptTokens + config.model.maxCompletionTokens
+  const urls = samplerUrls(server)
+  await Promise.all(urls.map((url) => examineServer({ url, token, baseName, contextTokens }, signal)))
+  const sources = urls.map((url) =>
+    attached({ url, client: new VllmSampler({ url, token, baseName, requestTimeoutMs }) }),
+  )
+  const [first, ...others] = sources
+  if (first === undefined) throw new Error('sampling.server.url names no address')
+  return supervised([first, ...others], async () => undefined)
+}
+
+/** The sampler of a config, unless it is the worker itself. */
+const openSampler = async (options: ServiceOptions, directory: string | null): Promise<OpenSampler | null> => {
+  const { server } = options.config.sampling
+  if (server.kind === 'spawn') return await startSampler(server, options, directory)
+  return server.kind === 'vllm' ? await attachSamplers(server, options) : null
+}
+
+/** The worker's own sampling routes: they share its fate. */
+const embeddedSampler = async (
+  { url, token, gone }: WorkerAddress,
+  { config, signal }: ServiceOptions,
+): Promise<Sampler> => {
+  const requestTimeoutMs = config.sampling.requestTimeoutSeconds * 1000
+  const sampler = new VllmSampler({ url, token, gone, baseName: embeddedBase, requestTimeoutMs })
+  await sampler.health(signal)
+  return sampler
+}
+
+/**
+ * Starts or reaches sampler and worker and waits until both answer. What an earlier process of this run left behind when it
+ * was killed is ended first: it holds memory that is needed now.
+ */
 export const openServices = async (options: ServiceOptions): Promise<Services> => {
-  const { model, sampling, worker: wanted } = options.config
-  const isLoadedHere = wanted.kind === 'spawn' || sampling.server.kind === 'spawn'
-  const directory = isLoadedHere ? await locateModel(model, options) : null
-  const engine = await reachEngine(options, directory)
-  const stopEngine = async (): Promise<void> => await engine?.stop()
+  const { config, run } = options
+  for (const text of await endOrphans(run.processes)) options.onWarning?.(text)
+  const isLoadedHere = config.worker.kind === 'spawn' || config.sampling.server.kind === 'spawn'
+  const directory = isLoadedHere ? await locateModel(config.model, options) : null
+  const own = await openSampler(options, directory)
   const worker = await reachWorker(options, directory).catch(async (error: unknown) => {
-    await stopEngine()
+    await own?.stop()
     throw error
   })
-  const stop = async (): Promise<void> => void (await Promise.all([worker.stop(), stopEngine()]))
+  const stop = async (): Promise<void> => void (await Promise.all([worker.stop(), own?.stop()]))
   try {
     const learner = new WorkerClient({
       url: worker.url,
       token: worker.token,
       gone: worker.gone,
-      requestTimeoutMs: options.config.worker.requestTimeoutSeconds * 1000,
-      adaptersDir: options.run.adapters,
-      statesDir: options.run.checkpoints,
+      requestTimeoutMs: config.worker.requestTimeoutSeconds * 1000,
+      adaptersDir: run.adapters,
+      statesDir: run.checkpoints,
     })
-    const sampler = makeSampler(options, worker, engine)
-    await sampler.health(options.signal)
-    return { learner, sampler, stop }
+    const sampler = own?.sampler ?? (await embeddedSampler(worker, options))
+    return { learner, sampler, workerGone: worker.gone, stop }
   } catch (error) {
     await stop()
     throw error

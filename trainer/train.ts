@@ -8,13 +8,13 @@ import { startAttempt, type Attempt } from './attempt.ts'
 import { findCheckpoint, type LoopState } from './checkpoint.ts'
 import type { TrainerConfig } from './config.ts'
 import { RunEvaluator } from './evaluation/run-evaluator.ts'
-import { JudgeWatch } from './judge-watch.ts'
 import { openRun, type OpenRun } from './open-run.ts'
 import { createProgress, type Progress, type ProgressStream } from './progress.ts'
 import { adapterPath, Recorder } from './recorder.ts'
 import type { RunDirectory } from './run-directory.ts'
 import { openServices, type Services } from './services.ts'
 import { rescue, runSteps, type StepsRequest } from './steps.ts'
+import { OutageWatch } from './supervision/outage-watch.ts'
 
 export interface TrainingOptions {
   readonly config: TrainerConfig & { readonly rewards: RewardsConfig }
@@ -92,9 +92,12 @@ const stepAndEvaluate = async (session: Session, attempt: Attempt, request: Step
 const train = async (session: Session, services: Services): Promise<Ending> => {
   const { options, recorder, progress } = session
   const { judge, stop, abort } = options
-  const watch = new JudgeWatch({ judge, recorder, progress, stop, abort, state: () => session.state })
+  const { sampler, workerGone } = services
+  const watch = new OutageWatch({ judge, sampler, recorder, progress, stop, abort, state: () => session.state })
   try {
-    return await trainWatched(session, services, watch.signal)
+    // Without its worker a step cannot be finished, whatever else it waits for.
+    const stepping = workerGone === undefined ? watch.signal : AbortSignal.any([watch.signal, workerGone])
+    return await trainWatched(session, services, stepping)
   } finally {
     watch.close()
   }
@@ -149,6 +152,10 @@ const withServices = async (session: Session): Promise<Ending> => {
   const services = await openServices({
     ...{ config, run: session.opened.run, cwd: cwd ?? process.cwd(), signal },
     onProgress: (text) => session.progress.note(text),
+    onWarning: (text) => {
+      session.progress.note(`warning: ${text}`)
+      session.recorder.warning(text)
+    },
   })
   try {
     return await train(session, services)

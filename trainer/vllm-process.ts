@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { PipelineError, type Boundary } from '../data/errors.ts'
 import { exchange, succeeded } from './http.ts'
 import type { EngineCommand } from './vllm/command.ts'
+import { recordChild } from './supervision/child-records.ts'
 import { diagnoseEngine, logTail } from './vllm/log-tail.ts'
 
 export interface EngineOptions {
@@ -14,6 +15,8 @@ export interface EngineOptions {
   readonly boundary: Boundary
   readonly command: EngineCommand
   readonly logPath: string
+  /** Directory where it is put on record, so that it is found if this process is killed. */
+  readonly records: string
   readonly startTimeoutSeconds: number
   /** Aborting stops a start that is under way. */
   readonly signal?: AbortSignal | undefined
@@ -70,12 +73,13 @@ const endedEarly = async (options: EngineOptions, how: string): Promise<Pipeline
   return new PipelineError(boundary, `the ${what} ended (${how}); full log: ${logPath}\n${shown}`, { remedy })
 }
 
-/** Follows the child to its end, which is `gone` unless it was asked for. */
-const watch = (child: ChildProcess, options: EngineOptions) => {
+/** Follows the child to its end, which is `gone` unless it was asked for. `onEnd` is told at once. */
+const watch = (child: ChildProcess, options: EngineOptions, onEnd: () => void) => {
   const gone = new AbortController()
   const state = { stopping: false }
   const ended = new Promise<void>((resolve) => {
     const end = async (how: string): Promise<void> => {
+      onEnd()
       if (!state.stopping) gone.abort(await endedEarly(options, how))
       resolve()
     }
@@ -130,22 +134,29 @@ const deadlineError = ({ what, boundary, startTimeoutSeconds, logPath }: EngineO
     remedy: `Raise startTimeoutSeconds, or see ${logPath}.`,
   })
 
-/**
- * Starts a vLLM server in its own process group, its output in a log file, and waits until it is healthy and serves the
- * model it was started for. Throws a PipelineError of the given boundary; no process is left then.
- */
-export const startEngine = async (options: EngineOptions): Promise<EngineProcess> => {
-  const { command, signal } = options
-  const url = `http://${command.host}:${command.port}`
-  options.onProgress?.(`starting the ${options.what}; log: ${options.logPath}`)
+interface Launched {
+  readonly pid: number
+  readonly gone: AbortSignal
+  readonly stop: () => Promise<void>
+}
+
+/** Starts the child, on record before anything else happens, and sees to it that it ends with this process. */
+const launchRecorded = async (options: EngineOptions): Promise<Launched> => {
   const log = await openLog(options.logPath)
   // From here to the listeners nothing is awaited: a child that ends at once would end unheard.
   const child = launch(options, log.fd)
-  const { gone, state, ended } = watch(child, options)
-  await log.close()
   const pid = child.pid ?? 0
+  const forget = recordChild(options.records, options.what, pid)
   const killNow = (): void => void killGroup(pid, 'SIGKILL')
+  const { gone, state, ended } = watch(child, options, () => {
+    // The leader has ended; a child of its own that did not would keep the GPU's memory.
+    killNow()
+    forget()
+    process.removeListener('exit', killNow)
+  })
   process.once('exit', killNow)
+  await log.close()
+  let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     state.stopping = true
     if (pid !== 0 && child.exitCode === null && child.signalCode === null) {
@@ -155,10 +166,19 @@ export const startEngine = async (options: EngineOptions): Promise<EngineProcess
       clearTimeout(timer)
     }
     await ended
-    // The leader has ended; a child of its own that did not would keep the GPU's memory.
-    killNow()
-    process.removeListener('exit', killNow)
   }
+  return { pid, gone, stop: () => (stopping ??= stop()) }
+}
+
+/**
+ * Starts a vLLM server in its own process group, its output in a log file, and waits until it is healthy and serves the
+ * model it was started for. Throws a PipelineError of the given boundary; no process is left then.
+ */
+export const startEngine = async (options: EngineOptions): Promise<EngineProcess> => {
+  const { command, signal } = options
+  const url = `http://${command.host}:${command.port}`
+  options.onProgress?.(`starting the ${options.what}; log: ${options.logPath}`)
+  const { pid, gone, stop } = await launchRecorded(options)
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(deadlineError(options)), options.startTimeoutSeconds * 1000)
   try {

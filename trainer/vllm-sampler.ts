@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import { FinishReason, type Completion } from '../data/records/rollout.ts'
 import { withRetry } from './backoff.ts'
-import { exchange, isRetryableStatus, isTransient, readError, succeeded, untilKnown, type HttpReply } from './http.ts'
-import type { AdapterRef, ReloadCheck, SampleRequest, Sampler } from './sampler.ts'
+import { exchange, isTransient, succeeded, untilKnown, type HttpReply } from './http.ts'
+import type { AdapterRef, SampleRequest, Sampler } from './sampler.ts'
+import { failureOf, MissingPolicy, ServerLost } from './vllm/failures.ts'
 
 export interface VllmSamplerOptions {
   /** Address of the server, without /v1. */
@@ -17,6 +18,8 @@ export interface VllmSamplerOptions {
   readonly gone?: AbortSignal | undefined
   /** Tries of one call, the first one included, where a failure may pass. */
   readonly tries?: number
+  /** Pause before the second try. */
+  readonly firstPauseMs?: number
 }
 
 const Models = z.object({ data: z.array(z.object({ id: z.string(), root: z.string().nullish() })) })
@@ -78,19 +81,32 @@ interface Call {
   readonly what: string
 }
 
-/** Sampler over vLLM's HTTP routes: a vLLM server, or the worker's embedded subset of the same routes. */
+const Named = z.object({ model: z.string() })
+const unanswered = (what: string, timeoutMs: number, error: Error): PipelineError => {
+  const text = error.name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : error.message
+  const message = `${what} failed: ${text}`
+  return isTransient(error) ? new ServerLost(message, error) : new PipelineError('sampler', message, { cause: error })
+}
+
+/** The policy that a request names. */
+const modelOf = (body: unknown): string => Named.safeParse(body).data?.model ?? ''
+
+/**
+ * Client of one server with vLLM's HTTP routes: a vLLM, or the worker's embedded subset of the same routes. Knows nothing of
+ * other servers, and what it loaded is gone when its server ends: see supervision/endpoints.ts for more.
+ */
 export class VllmSampler implements Sampler {
   readonly baseName: string
   readonly #options: VllmSamplerOptions
-  /** Adapters that this client loaded, to load them again after the server was restarted. */
-  readonly #loaded = new Map<string, AdapterRef>()
-  /** Adapters that are being loaded again and proved, each once however many requests have missed it. */
-  readonly #reloading = new Map<string, Promise<void>>()
-  #checkReloaded: ReloadCheck | undefined
 
   constructor(options: VllmSamplerOptions) {
     this.#options = options
     this.baseName = options.baseName
+  }
+
+  /** Aborted when the server is known to have ended. */
+  get gone(): AbortSignal | undefined {
+    return this.#options.gone
   }
 
   async health(signal?: AbortSignal): Promise<void> {
@@ -116,7 +132,7 @@ export class VllmSampler implements Sampler {
       skip_special_tokens: false,
       stream: false,
     }
-    const { choices } = this.#read(Completions, await this.#sampleFrom(request.policy, body, what, signal), what)
+    const { choices } = this.#read(Completions, await this.#post('/v1/completions', body, what, signal), what)
     const completions = choices.map(toCompletion).toSorted((a, b) => a.index - b.index)
     if (completions.length !== request.count || completions.some(({ index }, i) => index !== i)) {
       throw new PipelineError(
@@ -162,12 +178,9 @@ export class VllmSampler implements Sampler {
         error instanceof PipelineError && error.message.includes('already been loaded') ? await this.#cards(signal) : []
       if (!cards.some((card) => card.id === policy && card.root === adapter.location)) throw error
     }
-    this.#loaded.set(policy, adapter)
   }
 
   async unload(policy: string, signal?: AbortSignal): Promise<void> {
-    this.#loaded.delete(policy)
-    this.#reloading.delete(policy)
     try {
       await this.#post('/v1/unload_lora_adapter', { lora_name: policy }, `unloading adapter ${policy}`, signal)
     } catch (error) {
@@ -180,73 +193,31 @@ export class VllmSampler implements Sampler {
     return this.#read(Models, reply, 'listing models').data
   }
 
-  onReload(check: ReloadCheck): void {
-    this.#checkReloaded = check
-  }
-
-  /** When a restarted server has forgotten an adapter: loads it again, has it proved, and asks once more. */
-  async #sampleFrom(policy: string, body: unknown, what: string, signal: AbortSignal | undefined): Promise<HttpReply> {
-    try {
-      const reply = await this.#post('/v1/completions', body, what, signal)
-      // Another request may have brought the adapter back meanwhile: then this answer came from what is not proved yet.
-      await this.#reloading.get(policy)
-      return reply
-    } catch (error) {
-      const adapter = this.#loaded.get(policy)
-      if (!(error instanceof MissingPolicy) || adapter === undefined) throw error
-      await this.#reloadOnce(policy, adapter, signal)
-      return await this.#post('/v1/completions', body, what, signal)
-    }
-  }
-
-  #reloadOnce(policy: string, adapter: AdapterRef, signal: AbortSignal | undefined): Promise<void> {
-    const before = this.#reloading.get(policy)
-    if (before !== undefined) return before
-    const reloading = this.load(policy, adapter, signal)
-      .then(() => this.#checkReloaded?.(policy, signal))
-      // One that failed stays: who asks later must not sample from what could not be proved.
-      .then(() => void this.#reloading.delete(policy))
-    reloading.catch(() => undefined)
-    this.#reloading.set(policy, reloading)
-    return reloading
-  }
-
   #post(route: string, body: unknown, what: string, signal: AbortSignal | undefined): Promise<HttpReply> {
     return this.#call({ method: 'POST', route, body, signal, what })
   }
 
   #call(call: Call): Promise<HttpReply> {
-    return withRetry(() => this.#once(call), { tries: this.#options.tries ?? 3, signal: call.signal })
+    const { tries = 3, firstPauseMs } = this.#options
+    return withRetry(() => this.#once(call), { tries, firstPauseMs, signal: call.signal })
   }
 
   async #once(call: Call): Promise<HttpReply> {
-    const { url, token, gone } = this.#options
-    const sampling = call.route === '/v1/completions'
-    const timeoutMs = sampling ? this.#options.requestTimeoutMs : (this.#options.controlTimeoutMs ?? 60_000)
+    const { url, token, gone, requestTimeoutMs, controlTimeoutMs } = this.#options
+    const timeoutMs = call.route === '/v1/completions' ? requestTimeoutMs : (controlTimeoutMs ?? 60_000)
     const signals = [gone, call.signal].filter((signal) => signal !== undefined)
+    const signal = signals.length === 0 ? undefined : AbortSignal.any(signals)
+    const { method, route, body } = call
     let reply: HttpReply
     try {
-      const signal = signals.length === 0 ? undefined : AbortSignal.any(signals)
-      reply = await exchange({
-        method: call.method,
-        url: `${url.replace(/\/$/, '')}${call.route}`,
-        body: call.body,
-        token,
-        timeoutMs,
-        signal,
-      })
+      reply = await exchange({ method, url: `${url.replace(/\/$/, '')}${route}`, body, token, timeoutMs, signal })
     } catch (error) {
       await untilKnown(gone, error)
       if (gone?.aborted === true) throw gone.reason
       if (call.signal?.aborted === true) throw error
-      const late = error instanceof Error && error.name === 'TimeoutError'
-      const text = late ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message
-      throw new PipelineError('sampler', `${call.what} failed: ${text}`, {
-        retryable: isTransient(error),
-        cause: error,
-      })
+      throw unanswered(call.what, timeoutMs, error as Error)
     }
-    if (!succeeded(reply)) throw failure(call.what, reply)
+    if (!succeeded(reply)) throw failureOf(call.what, modelOf(body), reply)
     return reply
   }
 
@@ -268,24 +239,4 @@ export class VllmSampler implements Sampler {
       { remedy },
     )
   }
-}
-
-/** The server knows no model or adapter of that name. */
-class MissingPolicy extends PipelineError {}
-
-const failure = (what: string, reply: HttpReply): PipelineError => {
-  const { message } = readError(reply)
-  const text = `${what} failed with status ${reply.status}: ${message}`
-  if (reply.status === 404 && / does not exist| cannot be found/.test(message))
-    return new MissingPolicy('sampler', text)
-  if (reply.status === 404 && message === 'Not Found') {
-    return new PipelineError('sampler', text, {
-      remedy: 'Start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and --enable-lora.',
-    })
-  }
-  if (reply.status === 401)
-    return new PipelineError('sampler', text, {
-      remedy: 'Give the API key through the variable named in sampling.server.tokenEnv.',
-    })
-  return new PipelineError('sampler', text, { retryable: isRetryableStatus(reply.status) })
 }

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import { packageRoot } from '../data/package-root.ts'
 import type { SpawnedWorker } from './config.ts'
+import { recordChild } from './supervision/child-records.ts'
 import { checkPython, diagnose, pythonPath } from './python-check.ts'
 
 export interface WorkerProcessOptions {
@@ -18,6 +19,8 @@ export interface WorkerProcessOptions {
   readonly model: string
   readonly maxContext: number
   readonly logPath: string
+  /** Directory where it is put on record, so that it is found if this process is killed; absent: nowhere. */
+  readonly records?: string
   /** Aborting stops a start that is under way. */
   readonly signal?: AbortSignal | undefined
   /** Grace between SIGTERM and SIGKILL. */
@@ -41,9 +44,13 @@ const Ready = z.object({ ready: z.literal(true), port: z.int(), pid: z.int() })
 const baseName = 'base'
 const keptLines = 30
 
+const launcher = ({ ranks }: SpawnedWorker): string[] =>
+  ranks === 1 ? [] : ['-m', 'torch.distributed.run', '--standalone', '--nproc-per-node', String(ranks)]
+
 const workerArguments = (options: WorkerProcessOptions): string[] => {
   const { config } = options
   return [
+    ...launcher(config),
     ...['-m', 'grpo_worker', '--model', options.model, '--host', '127.0.0.1', '--port', '0', '--served-name', baseName],
     ...['--dtype', config.dtype, '--device', config.device, '--threads', String(config.threads)],
     ...[
@@ -151,11 +158,14 @@ export const startWorker = async (options: WorkerProcessOptions): Promise<Worker
   await mkdir(dirname(options.logPath), { recursive: true })
   // From here to the listeners nothing is awaited: a child that ends at once would end unheard.
   const child = launch(python, options, token)
+  const forget =
+    options.records === undefined ? () => undefined : recordChild(options.records, 'worker', child.pid ?? 0)
   const { tail, ready, flushed } = follow(child, options.logPath)
   const gone = new AbortController()
   let stopping = false
   const ended = new Promise<void>((resolve) => {
     const end = async (code: number | null, signal: string | null): Promise<void> => {
+      forget()
       await flushed()
       if (!stopping) gone.abort(endedEarly(tail, code, signal, options.logPath))
       resolve()

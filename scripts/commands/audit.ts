@@ -10,6 +10,7 @@ import { auditFile, auditFileIn } from '../audit/report-file.ts'
 import { renderAudit, renderAuditPlan } from '../audit/render.ts'
 import { drawCompletions } from '../audit/samples.ts'
 import { defineCommand } from '../command.ts'
+import { withJudgeEngine } from '../judge-engine.ts'
 import { wholeNumber } from '../number-options.ts'
 import { findRun, loadRunConfig } from '../run-config.ts'
 import { readCompletions } from '../score/given-completion.ts'
@@ -113,7 +114,8 @@ export const auditCommand = defineCommand({
       return exitCodes.ok
     }
     out.progress(`${plan.first + plan.repeats} questions, ${plan.atMost} at most`)
-    const report = await auditJudge(request)
+    const surroundings = { cwd, env, signal: signal ?? new AbortController().signal }
+    const report = await withJudgeEngine(subject.config, surroundings, out.progress, () => auditJudge(request))
     out.data(args.json ? JSON.stringify(report) : renderAudit(report))
     const file = fileOf(args.out, run, cwd)
     if (file !== null) {

@@ -6,6 +6,7 @@ import { parseCheckpointChoice } from '../../trainer/evaluation/choose-checkpoin
 import { renderEvaluation } from '../../trainer/evaluation-table.ts'
 import { defineCommand } from '../command.ts'
 import { evaluateRun } from '../evaluate-run.ts'
+import { withJudgeEngine } from '../judge-engine.ts'
 import { wholeNumber } from '../number-options.ts'
 import { findRun, loadRunConfig } from '../run-config.ts'
 
@@ -48,7 +49,7 @@ export const evalCommand = defineCommand({
     ['drift-grpo eval --run runs/mine --checkpoint best', 'the checkpoint that did best while it trained'],
     ['drift-grpo eval --run runs/mine --prompts other.jsonl --samples 8', 'on other prompts'],
   ],
-  run: async (args, { cwd, out, interrupts }) => {
+  run: async (args, { cwd, env, out, interrupts }) => {
     const run = await findRun(args.run, args.dir, cwd)
     const sets = args.samples === undefined ? [] : [`evaluation.samples=${args.samples}`]
     const { config } = await loadRunConfig(run, sets)
@@ -62,19 +63,20 @@ export const evalCommand = defineCommand({
     const name = ownName(args.name) ?? (checkpoint === 'last' ? stage : `${stage}-${checkpoint}`)
     out.progress(`evaluating ${run.id}, ${config.evaluation.samples} samples of each prompt`)
     let shown = 0
-    const { summary } = await evaluateRun({
-      ...{ run, config, checkpoint, prompts, name, stage, cwd },
+    // One signal is enough to stop: there is nothing to finish that would be worth waiting for.
+    const signal = interrupts('stopping').finish
+    const request = {
+      ...{ run, config, checkpoint, prompts, name, stage, cwd, signal },
       most: other === undefined ? config.evaluation.prompts : prompts.length,
       samples: config.evaluation.samples,
-      // One signal is enough to stop: there is nothing to finish that would be worth waiting for.
-      signal: interrupts('stopping').finish,
-      onWarning: (message) => out.progress(`warning: ${message}`),
-      onProgress: (done, total) => {
+      onWarning: (message: string) => out.progress(`warning: ${message}`),
+      onProgress: (done: number, total: number) => {
         const tenth = Math.floor((10 * done) / total)
         if (tenth > shown) out.progress(`${done}/${total} groups of samples`)
         shown = Math.max(shown, tenth)
       },
-    })
+    }
+    const { summary } = await withJudgeEngine(config, { cwd, env, signal }, out.progress, () => evaluateRun(request))
     out.data(args.json ? JSON.stringify(summary) : renderEvaluation(summary))
     out.progress(`written to ${run.evaluation(name)}`)
     return exitCodes.ok

@@ -15,6 +15,8 @@ export interface DoctorContext {
   readonly memoryPlan: () => Promise<MemoryPlan | null>
   /** Null: it could not be made; the check of the pool says why. */
   readonly plan: () => Promise<Plan>
+  /** Ends what killed runs have left behind, before anything is measured or looked for that it may hold. */
+  readonly leftBehind: () => Promise<readonly string[]>
   /** Free bytes of the disk that holds a directory, or its nearest existing parent. */
   readonly freeDisk: (directory: string) => Promise<number>
   /** Main memory that programs can still take, in bytes. */

@@ -6,6 +6,7 @@ import { gpuMemoryCheck } from './checks/gpu-memory.ts'
 import { gpuCheck } from './checks/gpu.ts'
 import { hubCheck } from './checks/hub.ts'
 import { judgeCheck } from './checks/judge.ts'
+import { leftBehindCheck } from './checks/left-behind.ts'
 import { memoryCheck } from './checks/memory.ts'
 import { modelCheck } from './checks/model.ts'
 import { nodeCheck } from './checks/node.ts'
@@ -23,6 +24,7 @@ export const checks: readonly Check[] = [
   nodeCheck,
   pythonCheck,
   packagesCheck,
+  leftBehindCheck,
   gpuCheck,
   gpuMemoryCheck,
   memoryCheck,

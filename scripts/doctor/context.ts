@@ -9,6 +9,7 @@ import { gatherFacts } from '../plan/gather.ts'
 import { gatherMemoryPlan } from '../plan/memory.ts'
 import { makePlan } from '../plan/plan.ts'
 import type { DoctorContext } from './check.ts'
+import { endLeftBehind } from './left-behind.ts'
 
 const freeDisk = async (directory: string): Promise<number> => {
   const existing = existsSync(directory) || dirname(directory) === directory ? directory : dirname(directory)
@@ -35,9 +36,14 @@ export const openContext = (
   config: Config,
   { cwd, env, signal }: Pick<DoctorContext, 'cwd' | 'env' | 'signal'>,
 ): DoctorContext => {
-  const gpus = once(findGpus)
+  const leftBehind = once(() => endLeftBehind(config, cwd))
+  const gpus = once(async () => {
+    // They would count as taken memory.
+    await leftBehind()
+    return await findGpus()
+  })
   return {
-    ...{ config, cwd, env, signal, gpus, freeDisk, freeMemory },
+    ...{ config, cwd, env, signal, leftBehind, gpus, freeDisk, freeMemory },
     nodeVersion: process.version,
     now: () => new Date(),
     memoryPlan: once(() => gatherMemoryPlan(config, cwd, gpus)),

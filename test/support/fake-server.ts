@@ -8,8 +8,12 @@ export interface RecordedCall {
   readonly authorization: string | undefined
 }
 
-/** An answer; `hang` never answers, `cut` closes the connection without one. */
-export type Answer = { readonly status?: number; readonly json?: unknown; readonly text?: string } | 'hang' | 'cut'
+/** An answer; `hang` never answers, `cut` closes the connection without one, `half` in the middle of it. */
+export type Answer =
+  | { readonly status?: number; readonly json?: unknown; readonly text?: string }
+  | 'hang'
+  | 'cut'
+  | 'half'
 
 const readBody = async (request: IncomingMessage): Promise<unknown> => {
   const chunks: Buffer[] = []
@@ -30,7 +34,10 @@ export const fakeServer = async (answer: (call: RecordedCall, number: number) =>
     calls.push(call)
     const reply = answer(call, calls.length)
     if (reply === 'cut') response.socket?.destroy()
-    else if (reply !== 'hang') {
+    else if (reply === 'half') {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 })
+      response.write('{"choices": [', () => response.socket?.destroy())
+    } else if (reply !== 'hang') {
       response.writeHead(reply.status ?? 200, {
         'content-type': reply.json === undefined ? 'text/plain' : 'application/json',
       })

@@ -8,7 +8,7 @@ import { createScorer, type Assessment } from '../../rewards/scorer.ts'
 import { stepPrompts } from '../../trainer/attempt.ts'
 import type { LoopState } from '../../trainer/checkpoint.ts'
 import { countsBetween, judgeMetrics } from '../../trainer/judge-metrics.ts'
-import { JudgeWatch } from '../../trainer/judge-watch.ts'
+import { OutageWatch } from '../../trainer/supervision/outage-watch.ts'
 import type { Learner } from '../../trainer/learner.ts'
 import { trainStep, type LoopContext } from '../../trainer/loop.ts'
 import { createProgress } from '../../trainer/progress.ts'
@@ -167,8 +167,8 @@ describe('a run whose judge is down', () => {
     mkdirSync(run.at('.'), { recursive: true })
     const stream = captured()
     const stop = new AbortController()
-    const watch = new JudgeWatch({
-      ...{ judge: context.scorer.judge, recorder, progress: createProgress(stream, {}) },
+    const watch = new OutageWatch({
+      ...{ judge: context.scorer.judge, sampler: context.sampler, recorder, progress: createProgress(stream, {}) },
       ...{ stop: stop.signal, abort: undefined, state: () => start },
     })
     return { run, recorder, stream, stop, watch, send: (notice: JudgeNotice) => notices.send(notice) }

@@ -1,36 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
-import { packageRoot } from '../../data/package-root.ts'
-import type { EngineCommand } from '../../trainer/vllm/command.ts'
-import { freePort } from '../../trainer/vllm/free-port.ts'
-import { startEngine, type EngineOptions, type EngineProcess } from '../../trainer/vllm-process.ts'
-import { temporaryDirectory } from '../support/tiny-training.ts'
+import type { EngineOptions, EngineProcess } from '../../trainer/vllm-process.ts'
+import { fakeEngine, FakeEngines } from '../support/fake-engines.ts'
 
-const program = join(packageRoot(), 'test/support/fake-vllm.mjs')
+const engines = new FakeEngines()
+afterEach(() => engines.stop())
 
-const started: EngineProcess[] = []
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((engine) => engine.stop()))
-})
-
-const options = async (mode: string, changes: Partial<EngineOptions> = {}): Promise<EngineOptions> => {
-  const port = await freePort()
-  const args = ['serve', 'model', '--served-model-name', 'base', '--host', '127.0.0.1', '--port', String(port)]
-  const command: EngineCommand = {
-    ...{ program, args: [...args, `--fake=${mode}`], env: { VLLM_API_KEY: 'key' } },
-    ...{ host: '127.0.0.1', port, servedName: 'base' },
-  }
-  const logPath = join(temporaryDirectory(), 'logs', 'vllm.log')
-  const defaults = { what: 'policy server', boundary: 'sampler', startTimeoutSeconds: 60, pollMs: 20 } as const
-  return { ...defaults, command, logPath, ...changes }
-}
-
-const start = async (given: EngineOptions): Promise<EngineProcess> => {
-  const engine = await startEngine(given)
-  started.push(engine)
-  return engine
-}
+const options = fakeEngine
+const start = (given: EngineOptions): Promise<EngineProcess> => engines.start(given)
 
 /** Is there a process of that id? */
 const lives = (pid: number): boolean => {
@@ -50,7 +27,9 @@ describe('a vLLM that is started', () => {
     expect((await fetch(`${engine.url}/health`)).status).toBe(200)
     expect(readFileSync(given.logPath, 'utf8')).toContain('listening')
     expect(said[0]).toBe(`starting the policy server; log: ${given.logPath}`)
+    expect(readdirSync(given.records)).toEqual([`${engine.pid}.json`])
     await engine.stop()
+    expect(readdirSync(given.records)).toEqual([])
     expect(lives(engine.pid)).toBe(false)
     expect(engine.gone.aborted).toBe(false)
   })

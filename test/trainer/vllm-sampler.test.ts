@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { PipelineError } from '../../data/errors.ts'
+import { MissingPolicy, ServerLost } from '../../trainer/vllm/failures.ts'
 import { VllmSampler } from '../../trainer/vllm-sampler.ts'
 import { fakeServer, type Answer, type RecordedCall } from '../support/fake-server.ts'
 
@@ -114,7 +114,8 @@ describe('the vLLM sampler client', () => {
   it('has a deadline of its own, which is not tried again', async () => {
     const { sampler, calls } = await start(() => 'hang', { timeout: 40 })
     await expect(sampler.sample(request)).rejects.toThrow(/no answer within 0.04 s/)
-    expect(calls).toHaveLength(1)
+    // On a busy machine not even the first one has arrived by then.
+    expect(calls.length).toBeLessThan(2)
   })
 
   it('rejects calls in flight with the reason when the server process has ended', async () => {
@@ -125,69 +126,73 @@ describe('the vLLM sampler client', () => {
     await expect(running).rejects.toThrow('the worker ended')
   })
 
-  it('loads an adapter again that a restarted server has forgotten, then samples from it', async () => {
-    let restarted = false
-    const { sampler, calls } = await start(({ route }) => {
-      if (route === 'POST /v1/load_lora_adapter') {
-        restarted = false
-        return { text: "Success: LoRA adapter 'p1' added successfully." }
-      }
-      return restarted ? missing('p1') : { json: { choices: [choice(0), choice(1)] } }
-    })
-    await sampler.load('p1', adapter)
-    restarted = true
-    expect(await sampler.sample({ ...request, policy: 'p1' })).toHaveLength(2)
-    expect(calls.map(({ route }) => route.split('/').at(-1))).toEqual([
-      'load_lora_adapter',
-      'completions',
-      'load_lora_adapter',
-      'completions',
-    ])
-  })
-
-  /** A server that has forgotten `p1` until it is loaded again. */
-  const restarted = async () => {
-    let loaded = true
-    const { sampler, calls } = await start(({ route }) => {
-      if (route === 'POST /v1/load_lora_adapter') {
-        loaded = true
-        return { text: "Success: LoRA adapter 'p1' added successfully." }
-      }
-      return loaded ? { json: { choices: [choice(0), choice(1)] } } : missing('p1')
-    })
-    await sampler.load('p1', adapter)
-    loaded = false
-    const routes = (): (string | undefined)[] => calls.map(({ route }) => route.split('/').at(-1))
-    return { sampler, routes }
-  }
-
-  it('has an adapter that was loaded again proved before it gives out anything sampled from it', async () => {
-    const { sampler, routes } = await restarted()
-    const order: string[] = []
-    sampler.onReload(async (policy) => {
-      order.push(`check ${policy} after ${routes().at(-1)}`)
-    })
-    const results = await Promise.all([1, 2, 3, 4].map((seed) => sampler.sample({ ...request, policy: 'p1', seed })))
-    expect(results.map((completions) => completions.length)).toEqual([2, 2, 2, 2])
-    expect(order).toHaveLength(1)
-    expect(order[0]).toMatch(/^check p1 after (load_lora_adapter|completions)$/)
-    expect(routes().filter((route) => route === 'load_lora_adapter')).toHaveLength(2)
-  })
-
-  it('samples nothing more from an adapter that could not be proved', async () => {
-    const { sampler } = await restarted()
-    sampler.onReload(() => Promise.reject(new PipelineError('sampler', 'other weights')))
-    const results = await Promise.allSettled(
-      [1, 2, 3].map((seed) => sampler.sample({ ...request, policy: 'p1', seed })),
-    )
-    results.push(...(await Promise.allSettled([sampler.sample({ ...request, policy: 'p1' })])))
-    for (const result of results) expect(result).toMatchObject({ reason: { message: 'other weights' } })
-  })
-
-  it('does not invent an adapter that it never loaded', async () => {
+  it('names the policy that a server does not know, and does not ask again', async () => {
     const { sampler, calls } = await start(() => missing('p9'))
-    await expect(sampler.sample({ ...request, policy: 'p9' })).rejects.toThrow(/does not exist/)
+    const failure = await sampler.sample({ ...request, policy: 'p9' }).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(MissingPolicy)
+    expect(failure).toMatchObject({ policy: 'p9', message: expect.stringContaining('does not exist') as string })
     expect(calls).toHaveLength(1)
+  })
+
+  it.each<[string, Answer]>([
+    ['answers 503', { status: 503, text: '' }],
+    ['cuts its answer short', 'half'],
+    ['closes the connection', 'cut'],
+    [
+      'has lost its engine',
+      {
+        status: 500,
+        json: {
+          error: {
+            message: 'EngineCore encountered an issue. See stack trace (above) for the root cause.',
+            type: 'InternalServerError',
+            param: null,
+            code: 500,
+          },
+        },
+      },
+    ],
+  ])('takes a server that %s for lost, after three tries', async (_, answer) => {
+    const { sampler, calls } = await start(() => answer)
+    const failure = await sampler.sample(request).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(ServerLost)
+    expect(failure).toMatchObject({ boundary: 'sampler', retryable: true })
+    expect(calls).toHaveLength(3)
+  })
+
+  it('does not take an error inside a healthy server for its end', async () => {
+    const message = 'Out of range float values are not JSON compliant'
+    const { sampler, calls } = await start(() => ({ status: 500, json: { error: { message } } }))
+    const failure = await sampler.sample(request).catch((error: unknown) => error)
+    expect(failure).not.toBeInstanceOf(ServerLost)
+    expect(failure).toMatchObject({ message: expect.stringContaining(message) as string, retryable: false })
+    expect(calls).toHaveLength(1)
+  })
+
+  const inWorker = (text: string): Answer => {
+    const message = `Call to add_lora method failed: Worker failed with error '${text}', please check the stack trace above for the root cause`
+    return { status: 500, json: { error: { message, type: 'InternalServerError', param: null, code: 500 } } }
+  }
+  it.each<[string, Answer, string]>([
+    ['the rank is too high', inWorker('LoRA rank 32 is greater than max_lora_rank 16.'), '--max-lora-rank'],
+    ['LoRA is off', inWorker('LoRA is not enabled. Use --enable-lora to enable LoRA.'), '--enable-lora'],
+    [
+      'the server does not see the directory',
+      { status: 404, json: { error: { message: 'Loading lora p1 failed: No adapter found for <path>' } } },
+      'must see the run directory',
+    ],
+    ['run-time adapters are off', { status: 404, json: { detail: 'Not Found' } }, 'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1'],
+  ])('says what to start vLLM with when an adapter is refused because %s', async (_, answer, remedy) => {
+    const { sampler } = await start(() => answer)
+    await expect(sampler.load('p1', adapter)).rejects.toMatchObject({
+      remedy: expect.stringContaining(remedy) as string,
+    })
+  })
+
+  it('takes the plain-text answers of the adapter routes for what they are, also empty ones', async () => {
+    const { sampler } = await start(() => ({ text: '' }))
+    await sampler.load('p1', adapter)
+    await sampler.unload('p1')
   })
 
   it('takes "already loaded" for success only when the same directory is listed under that name', async () => {
@@ -208,13 +213,6 @@ describe('the vLLM sampler client', () => {
       await start(() => ({ status: 404, json: { error: { message: "The lora adapter 'x' cannot be found." } } }))
     ).sampler.unload('x')
     await expect((await start(() => ({ status: 500, text: 'boom' }))).sampler.unload('x')).rejects.toThrow(/boom/)
-  })
-
-  it('says how to start vLLM when the adapter routes do not exist', async () => {
-    const { sampler } = await start(() => ({ status: 404, json: { detail: 'Not Found' } }))
-    await expect(sampler.load('p1', adapter)).rejects.toMatchObject({
-      remedy: expect.stringContaining('VLLM_ALLOW_RUNTIME_LORA_UPDATING') as string,
-    })
   })
 
   it('reads prompt log-probs by token id', async () => {

@@ -7,6 +7,7 @@ const run = promisify(execFile)
 /** The first start of a vLLM imports torch from a cold disk. */
 const patience = 180_000
 const oldest = [0, 15] as const
+export const oldestVersion = oldest.join('.')
 const install = 'Install it (pip install vllm) or give its path as the command.'
 
 const ask = async (
@@ -31,6 +32,12 @@ const lastLine = (error: unknown): string => {
   return stderr.trim().split('\n').at(-1) || message
 }
 
+/** Is this no version, or one that is too old? */
+export const isOldVersion = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return Number.isNaN(major) || major < oldest[0] || (major === oldest[0] && !(minor >= oldest[1]))
+}
+
 /** Options that a help text names. */
 const offered = (help: string): Set<string> => new Set(help.match(/--[a-z][a-z0-9-]+/g))
 
@@ -45,11 +52,10 @@ export const checkEngine = async (
   signal?: AbortSignal,
 ): Promise<string> => {
   const version = (await ask(boundary, program, ['--version'], signal)).trim().split(/\s+/).at(-1) ?? ''
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (Number.isNaN(major) || major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
+  if (isOldVersion(version)) {
     throw new PipelineError(
       boundary,
-      `${program} is no vLLM of version ${oldest.join('.')} or newer: it says ${version || 'nothing'}`,
+      `${program} is no vLLM of version ${oldestVersion} or newer: it says ${version || 'nothing'}`,
       {
         remedy: 'Install a newer one: older ones serve stale or wrong adapters.',
       },

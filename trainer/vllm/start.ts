@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { LlmJudgeConfig } from '../../judge/config.ts'
 import { readApiKey } from '../../judge/llm/api-key.ts'
 import type { TrainerConfig } from '../config.ts'
+import type { StartedEngine } from '../supervision/restarted.ts'
 import { startEngine, type EngineProcess } from '../vllm-process.ts'
 import { judgeCommand, policyCommand } from './command.ts'
 import type { SpawnedSampler } from './config.ts'
@@ -12,28 +13,37 @@ interface Surroundings {
   /** Directory of the model, or its hub name where it could not be fetched here. */
   readonly model: string
   readonly logPath: string
+  /** Directory where what is started is put on record. */
+  readonly records: string
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((text: string) => void) | undefined
 }
 
-/** Checks and starts the policy's vLLM on a free port, with a token that only this process knows. */
+/** What messages call it. */
+export const policyServer = 'policy server'
+
+/** A policy's vLLM that runs, and how another one is started in its place. */
+export interface PolicyEngine {
+  readonly engine: StartedEngine
+  readonly start: (signal: AbortSignal) => Promise<StartedEngine>
+}
+
+/** Checks and starts the policy's vLLM, each time on a free port with a token that only this process knows. */
 export const startPolicyEngine = async (
   server: SpawnedSampler,
   config: Pick<TrainerConfig, 'model' | 'lora'>,
-  { model, ...rest }: Surroundings,
-): Promise<EngineProcess & { readonly token: string }> => {
-  const token = randomBytes(24).toString('hex')
-  const command = policyCommand(server, config, { model, port: await freePort(), token })
-  await checkEngine(command, 'sampler', rest.signal)
+  { model, ...surroundings }: Surroundings,
+): Promise<PolicyEngine> => {
   const { startTimeoutSeconds } = server
-  const engine = await startEngine({
-    what: 'policy server',
-    boundary: 'sampler',
-    command,
-    startTimeoutSeconds,
-    ...rest,
-  })
-  return { ...engine, token }
+  const commandWith = async (token: string) => policyCommand(server, config, { model, port: await freePort(), token })
+  await checkEngine(await commandWith(''), 'sampler', surroundings.signal)
+  const start = async (signal: AbortSignal | undefined): Promise<StartedEngine> => {
+    const token = randomBytes(24).toString('hex')
+    const command = await commandWith(token)
+    const options = { ...surroundings, what: policyServer, boundary: 'sampler', command, startTimeoutSeconds } as const
+    return { ...(await startEngine({ ...options, signal })), token }
+  }
+  return { engine: await start(surroundings.signal), start }
 }
 
 /** Checks and starts the judge's vLLM where the judge will be asked; null when the config starts none. */

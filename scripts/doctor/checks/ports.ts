@@ -20,9 +20,10 @@ const isFree = async (host: string, port: number): Promise<boolean> => {
 export const portsCheck: Check = {
   name: 'ports',
   beforeTraining: true,
-  run: async ({ config: { judge } }) => {
+  run: async ({ config: { judge }, leftBehind }) => {
     if (judge.kind !== 'llm' || judge.server === null) return skip('every server chooses a free port')
     const port = Number(new URL(judge.baseUrl).port)
+    await leftBehind()
     return (await isFree('127.0.0.1', port))
       ? ok(`${port} is free for the judge server`)
       : fail(

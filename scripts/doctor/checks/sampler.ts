@@ -1,29 +1,18 @@
-import { z } from 'zod'
-import { exchange, readError, succeeded } from '../../../trainer/http.ts'
+import { samplerUrls } from '../../../trainer/config.ts'
+import { examineServer, type ServerFacts } from '../../../trainer/vllm/examine-server.ts'
 import { fail, ok, skip, warn, type Check, type Finding } from '../check.ts'
 
-const Cards = z.object({ data: z.array(z.object({ id: z.string(), root: z.string().nullish() })) })
 const lastPart = (path: string): string => path.replace(/\/+$/, '').split('/').at(-1) ?? ''
 
-const start =
-  'Start it with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 vllm serve MODEL --served-model-name base --enable-lora.'
-
 /** Compares what is served under the base's name with the config's model, as far as names tell. */
-const sameModel = (text: string, name: string, path: string): Finding => {
-  const cards = Cards.safeParse(JSON.parse(text)).data?.data ?? []
-  const card = cards.find(({ id }) => id === name)
-  if (card === undefined) {
-    return fail(
-      `it serves ${cards.map(({ id }) => id).join(', ') || 'nothing'}, and no ${name}`,
-      'Correct sampling.server.model, or start vLLM with that --served-model-name.',
-    )
-  }
-  const { root } = card
-  if (root === null || root === undefined) return warn(`it serves ${name}, and does not say from where`, 'See its log.')
+const sameModel = (url: string, name: string, { root, version }: ServerFacts, path: string): Finding => {
+  if (root === null) return warn(`${url} serves ${name}, and does not say from where`, 'See its log.')
   return lastPart(root) === lastPart(path)
-    ? ok(`it serves ${root} as ${name}`)
-    : fail(`it serves ${root} as ${name}, and model.path is ${path}`, 'Serve the model that is trained.')
+    ? ok(`${url} serves ${root} as ${name}${version === null ? '' : ` (vLLM ${version})`}`)
+    : fail(`${url} serves ${root} as ${name}, and model.path is ${path}`, 'Serve the model that is trained.')
 }
+
+const gravity = { skip: 0, ok: 1, warn: 2, fail: 3 } as const satisfies Record<Finding['state'], number>
 
 export const samplerCheck: Check = {
   name: 'sampler',
@@ -34,19 +23,14 @@ export const samplerCheck: Check = {
     const token = server.tokenEnv === null ? undefined : env[server.tokenEnv]
     if (server.tokenEnv !== null && !token)
       return fail(`${server.tokenEnv} is not set`, 'Set it to the key of that vLLM.')
-    const base = server.url.replace(/\/$/, '')
-    const ask = (route: string, method: 'GET' | 'POST' = 'GET', body?: unknown) =>
-      exchange({ method, url: `${base}${route}`, token, body, timeoutMs: 10_000, signal })
-    try {
-      const models = await ask('/v1/models')
-      if (!succeeded(models)) return fail(readError(models).message, 'Give the key that this vLLM was started with.')
-      // An empty name is refused by a server that has the route, and changes nothing.
-      const lora = await ask('/v1/load_lora_adapter', 'POST', { lora_name: '', lora_path: '' })
-      if (lora.status === 404) return fail('it does not load adapters while it runs', start)
-      return sameModel(models.text, server.model, model.path)
-    } catch (error) {
-      signal.throwIfAborted()
-      return fail(`${server.url} does not answer: ${(error as Error).message}`, start)
-    }
+    const contextTokens = model.maxPromptTokens + model.maxCompletionTokens
+    const findings = await Promise.all(
+      samplerUrls(server).map(async (url) => {
+        const facts = await examineServer({ url, token, baseName: server.model, contextTokens }, signal)
+        return sameModel(url, server.model, facts, model.path)
+      }),
+    )
+    const worst = findings.reduce((one, other) => (gravity[other.state] > gravity[one.state] ? other : one))
+    return worst.state === 'ok' ? ok(findings.map(({ detail }) => detail).join('; ')) : worst
   },
 }

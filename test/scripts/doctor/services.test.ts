@@ -14,6 +14,7 @@ import { vllmProgramCheck } from '../../../scripts/doctor/checks/vllm-program.ts
 import { workerCheck } from '../../../scripts/doctor/checks/worker.ts'
 import { fakeServer, type Answer, type RecordedCall } from '../../support/fake-server.ts'
 import { temporaryDirectory } from '../../support/tiny-training.ts'
+import { vllmAnswer } from '../../support/vllm-answer.ts'
 import { find } from './context.ts'
 
 const failed = (detail: RegExp) => ({
@@ -34,12 +35,7 @@ const serve = async (answer: (call: RecordedCall, number: number) => Answer): Pr
 }
 
 describe('the check of the sampler', () => {
-  const vllm = (root: string, lora = 400) =>
-    serve(({ route }) =>
-      route.endsWith('/v1/models')
-        ? { json: { data: [{ id: 'base', root }] } }
-        : { status: lora, json: { error: { message: 'both must be provided' } } },
-    )
+  const vllm = (root: string, lora = 400) => serve(({ route }) => vllmAnswer(route, { root, lora }))
   const check = (url: string, ...sets: string[]) =>
     find(samplerCheck, [`sampling.server={kind: vllm, url: "${url}"}`, ...sets])
 

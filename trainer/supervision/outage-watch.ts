@@ -1,10 +1,12 @@
-import { noticeText, type Judge, type JudgeNotice } from '../judge/judge.ts'
-import type { LoopState } from './checkpoint.ts'
-import type { Progress } from './progress.ts'
-import type { Recorder } from './recorder.ts'
+import { noticeText, type Judge } from '../../judge/judge.ts'
+import type { LoopState } from '../checkpoint.ts'
+import type { Progress } from '../progress.ts'
+import type { Recorder } from '../recorder.ts'
+import type { Sampler, SamplerNotice } from '../sampler.ts'
 
-export interface JudgeWatchOptions {
+export interface OutageWatchOptions {
   readonly judge: Judge | null
+  readonly sampler: Sampler
   readonly recorder: Recorder
   readonly progress: Progress
   /** The wish to end after the step under way. */
@@ -16,27 +18,30 @@ export interface JudgeWatchOptions {
 }
 
 /**
- * Shows and records that the judge is waited for. A step that waits cannot be finished, so a wish to stop after it then ends
- * it at once: `signal` is aborted by that, and by a wish to end now.
+ * Shows and records that judge or sampler are waited for, and what else they have to say. A step that waits cannot be
+ * finished, so a wish to stop after it then ends it at once: `signal` is aborted by that, and by a wish to end now.
  */
-export class JudgeWatch {
+export class OutageWatch {
   readonly signal: AbortSignal
-  readonly #options: JudgeWatchOptions
+  readonly #options: OutageWatchOptions
   readonly #givenUp = new AbortController()
-  readonly #unwatch: () => void
-  /** It may be down and limited at once. */
+  readonly #unwatch: readonly (() => void)[]
+  /** The judge may be down and limited at once, and the sampler be away. */
   #pauses = 0
 
-  constructor(options: JudgeWatchOptions) {
+  constructor(options: OutageWatchOptions) {
     this.#options = options
-    const { abort, stop, judge } = options
+    const { abort, stop, judge, sampler } = options
     this.signal = abort === undefined ? this.#givenUp.signal : AbortSignal.any([abort, this.#givenUp.signal])
     stop?.addEventListener('abort', this.#giveUpIfWaiting)
-    this.#unwatch = judge?.watch?.(this.#onNotice) ?? (() => undefined)
+    this.#unwatch = [
+      judge?.watch?.((notice) => this.#tell({ kind: notice.kind, text: noticeText(notice) })) ?? (() => undefined),
+      sampler.watch?.((notice) => this.#tell(notice)) ?? (() => undefined),
+    ]
   }
 
   close(): void {
-    this.#unwatch()
+    for (const unwatch of this.#unwatch) unwatch()
     this.#options.stop?.removeEventListener('abort', this.#giveUpIfWaiting)
   }
 
@@ -45,14 +50,13 @@ export class JudgeWatch {
     if (this.#pauses > 0 && stop?.aborted === true) this.#givenUp.abort(stop.reason)
   }
 
-  readonly #onNotice = (notice: JudgeNotice): void => {
+  #tell({ kind, text }: SamplerNotice): void {
     const { progress, recorder, state } = this.#options
-    const text = noticeText(notice)
-    if (notice.kind === 'warning') {
+    if (kind === 'warning') {
       progress.note(`warning: ${text}`)
       return recorder.warning(text)
     }
-    const isPaused = notice.kind === 'paused'
+    const isPaused = kind === 'paused'
     this.#pauses += isPaused ? 1 : -1
     if (!isPaused && this.#pauses > 0) return
     progress.note(isPaused ? `paused: ${text}. Ctrl-C saves and stops.` : text)
