@@ -215,6 +215,11 @@ export const WorkerSection = z
         .enum(['auto', 'float32', 'bfloat16'])
         .default('auto')
         .describe('auto: bfloat16 on a GPU, float32 on a CPU.'),
+      ranks: z
+        .int()
+        .min(1)
+        .default(1)
+        .describe('Processes that share each update, started by torchrun; on GPUs one a GPU.'),
       device: z.enum(['auto', 'cpu', 'cuda']).default('auto').describe('auto: a CUDA GPU where there is one.'),
       memoryFraction: z
         .number()
