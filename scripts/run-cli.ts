@@ -8,6 +8,7 @@ import { buildPoolCommand } from './commands/build-pool.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { dashboardCommand } from './commands/dashboard.ts'
 import { evalCommand } from './commands/eval.ts'
+import { exportCommand } from './commands/export.ts'
 import { initCommand } from './commands/init.ts'
 import { judgeCacheCommand } from './commands/judge-cache.ts'
 import { regressCommand } from './commands/regress.ts'
@@ -32,6 +33,7 @@ export const commands = [
   judgeCacheCommand,
   regressCommand,
   reportCommand,
+  exportCommand,
   dashboardCommand,
   serveRewardsCommand,
   runsCommand,

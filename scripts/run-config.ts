@@ -73,6 +73,7 @@ const changeable = [
   'sampling.server',
   'worker',
   'evaluation',
+  'exports',
 ]
 
 /** Throws a usage error for overrides that would make the steps of a continued run differ from those before. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { bestMetrics } from './evaluation/best.ts'
+import { ExportsSection } from './exports/config.ts'
 import { GpuSection } from './memory/config.ts'
 import { SpawnedSampler } from './vllm/config.ts'
 
@@ -277,6 +278,7 @@ export const trainerSections = {
   worker: WorkerSection,
   gpu: GpuSection,
   evaluation: EvaluationSection,
+  exports: ExportsSection,
 } as const
 export const TrainerConfig = z.strictObject(trainerSections)
 export type TrainerConfig = z.infer<typeof TrainerConfig>

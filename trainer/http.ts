@@ -7,6 +7,8 @@ export interface HttpRequest {
   readonly url: string
   readonly body?: unknown
   readonly token?: string | undefined
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs: number
   /** Aborting closes the connection, which also stops the work on a server that watches for it. */
   readonly signal?: AbortSignal | undefined
@@ -30,7 +32,7 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
   const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal])
   signal.throwIfAborted()
   const payload = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body))
-  const headers: Record<string, string | number> = { accept: 'application/json, text/plain' }
+  const headers: Record<string, string | number> = { accept: 'application/json, text/plain', ...request.headers }
   if (request.token !== undefined) headers['authorization'] = `Bearer ${request.token}`
   if (payload !== undefined)
     Object.assign(headers, { 'content-type': 'application/json', 'content-length': payload.length })
@@ -72,7 +74,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Reads the message and type of an error body: OpenAI's `{"error": {…}}`, `{"error": "text"}`, `{"detail": …}`, or plain text.
+ * Reads the message and type of an error body: OpenAI's `{"error": {…}}`, `{"error": "text"}`, `{"detail": …}`,
+ * `{"message": "text"}`, or plain text.
  * Long bodies are cut.
  */
 export const readError = (reply: HttpReply): { readonly message: string; readonly type: string | undefined } => {
@@ -85,6 +88,8 @@ export const readError = (reply: HttpReply): { readonly message: string; readonl
   const detail = isRecord(body) ? body['detail'] : undefined
   if (detail !== undefined)
     return { message: typeof detail === 'string' ? detail : JSON.stringify(detail), type: undefined }
+  const message = isRecord(body) ? body['message'] : undefined
+  if (typeof message === 'string') return { message, type: undefined }
   const text = reply.text.trim().slice(0, 500)
   return { message: text === '' ? `HTTP status ${reply.status} without a body` : text, type: undefined }
 }

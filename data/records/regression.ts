@@ -28,7 +28,7 @@ export const RegressionTest = z.strictObject({
   /** The same, adjusted over all tests of this verdict (Benjamini-Hochberg). Regressed: q is at most alpha. */
   q: z.number(),
   regressed: z.boolean(),
-  /** Smallest fall, the margin included, that this test alone shows four times in five with so many prompts. */
+  /** Smallest fall, margin included, that this test finds four times in five when it is the only one that sees a fall. */
   detectable: z.number().nullable(),
 })
 export type RegressionTest = z.infer<typeof RegressionTest>

@@ -33,7 +33,9 @@ export const reportCommand = defineCommand({
     const files = await writeReport(directory, content)
     out.progress(`wrote ${files.length} files to ${directory}`)
     if (json)
-      out.data(JSON.stringify({ directory, files, verdict: content.verdict.verdict, headline: content.headline }))
+      out.data(
+        JSON.stringify({ directory, files, verdict: content.verdict?.verdict ?? null, headline: content.headline }),
+      )
     else out.data(`${content.headline}\nopen ${resolve(directory, 'report.html')}`)
     return exitCodes.ok
   },

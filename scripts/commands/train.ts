@@ -21,6 +21,7 @@ import { gatherMemoryPlan, renderMemoryPlan } from '../plan/memory.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
 import { renderConfig, renderPlan } from '../plan/render.ts'
 import { preflight } from '../preflight.ts'
+import { withExports } from '../train-exports.ts'
 import { withRewardService } from '../train-service.ts'
 import { findNewestRun, findRun, loadRunConfig, requireChangeable, storeRunConfig } from '../run-config.ts'
 
@@ -160,18 +161,24 @@ export const trainCommand = defineCommand({
       const judge = await createJudge(config.judge, surroundings)
       try {
         const prompts = allPrompts(pool)
+        const exports = { config, env: context.env, say: out.progress, signal: stop }
         const training = (): Promise<TrainingOutcome> =>
-          runTraining({
-            config,
-            pool: prompts,
-            warnings: [...warnings, ...auditWarnings(audit)],
-            onOpened: (run) => storeAudit(run, audit),
-            judge,
-            source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
-            ...{ resume: job.resume, stop, abort, cwd },
-            progress: process.stderr,
-            onStart: context.trainingStarted,
-          })
+          withExports(exports, (follow) =>
+            runTraining({
+              config,
+              pool: prompts,
+              warnings: [...warnings, ...auditWarnings(audit)],
+              onOpened: async (run) => {
+                await storeAudit(run, audit)
+                await follow(run)
+              },
+              judge,
+              source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
+              ...{ resume: job.resume, stop, abort, cwd },
+              progress: process.stderr,
+              onStart: context.trainingStarted,
+            }),
+          )
         const port = args['serve-rewards']
         const service = { rewards: config.rewards, judge, pool: prompts, env: context.env, say: out.progress, abort }
         const outcome = await (port === undefined ? training() : withRewardService({ ...service, port }, training))

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
@@ -23,7 +23,9 @@ const readBody = async (request: IncomingMessage): Promise<unknown> => {
 }
 
 /** A loopback server for faults that real parts cannot be made to show. Records every call. */
-export const fakeServer = async (answer: (call: RecordedCall, number: number) => Answer) => {
+export const fakeServer = async (
+  answer: (call: RecordedCall, number: number, headers: IncomingHttpHeaders) => Answer,
+) => {
   const calls: RecordedCall[] = []
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const call = {
@@ -32,7 +34,7 @@ export const fakeServer = async (answer: (call: RecordedCall, number: number) =>
       authorization: request.headers.authorization,
     }
     calls.push(call)
-    const reply = answer(call, calls.length)
+    const reply = answer(call, calls.length, request.headers)
     if (reply === 'cut') response.socket?.destroy()
     else if (reply === 'half') {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 })

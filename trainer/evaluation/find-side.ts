@@ -56,23 +56,35 @@ const ofRun = async (run: string, wanted: string | undefined): Promise<string> =
   })
 }
 
-/** Directories of the evaluations of these weights in some runs. */
-const evaluationsOfWeights = async (sha256: string, runs: Iterable<string>): Promise<string[]> => {
-  const found: string[] = []
+interface Search {
+  /** Directories of the evaluations of the wanted weights. */
+  readonly found: readonly string[]
+  /** Those that could not be read, as an older version may have written them: they may be the wanted ones. */
+  readonly unreadable: readonly string[]
+}
+
+const evaluationsOfWeights = async (sha256: string, runs: Iterable<string>): Promise<Search> => {
+  const [found, unreadable]: [string[], string[]] = [[], []]
   for (const run of runs) {
     for (const name of await evaluationsOf(run)) {
       const directory = join(run, 'eval', name)
-      if ((await readSummary(directory)).adapter?.sha256 === sha256) found.push(directory)
+      const summary = await readSummary(directory).catch((error: unknown) => {
+        if (error instanceof PipelineError) return null
+        throw error
+      })
+      if (summary === null) unreadable.push(directory)
+      else if (summary.adapter?.sha256 === sha256) found.push(directory)
     }
   }
-  return found
+  return { found, unreadable }
 }
 
 /** An adapter stands for the evaluation of its weights: in the run that it lies in, or in the directory of the runs. */
 const ofAdapter = async (adapter: string, { runsDir, evaluation }: Surroundings): Promise<string> => {
   const own = dirname(dirname(adapter))
   const others = (await foldersOf(runsDir)).map((name) => join(runsDir, name))
-  const all = await evaluationsOfWeights(await adapterHash(adapter), new Set([...(isRun(own) ? [own] : []), ...others]))
+  const runs = new Set([...(isRun(own) ? [own] : []), ...others])
+  const { found: all, unreadable } = await evaluationsOfWeights(await adapterHash(adapter), runs)
   const found = all.filter((path) => evaluation === undefined || basename(path) === evaluation)
   const best = preferred.flatMap((name) => found.filter((path) => basename(path) === name))
   const chosen = best[0] ?? (found.length === 1 ? found[0] : undefined)
@@ -82,7 +94,9 @@ const ofAdapter = async (adapter: string, { runsDir, evaluation }: Surroundings)
       remedy: 'Name one of them instead of the adapter.',
     })
   }
-  throw new PipelineError('usage', `adapter ${adapter} has no evaluation on record (looked in ${own} and ${runsDir})`, {
+  const unread = unreadable.length === 0 ? '' : `; could not be read: ${unreadable.join(', ')}`
+  const looked = `looked in ${own} and ${runsDir}${unread}`
+  throw new PipelineError('usage', `adapter ${adapter} has no evaluation on record (${looked})`, {
     remedy: `Evaluate the checkpoint that it belongs to: drift-grpo eval --run ${isRun(own) ? own : 'RUN'} --checkpoint STEP`,
   })
 }

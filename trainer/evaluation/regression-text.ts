@@ -62,7 +62,7 @@ export const renderVerdict = (verdict: RegressionVerdict): string =>
     align([header, ...verdict.tests.map(row)]),
     '',
     'A test regresses when its fall is larger than the margin beyond doubt: q, adjusted over all tests, is at most alpha.',
-    'detectable: the smallest fall that so many prompts show four times in five; a smaller one may pass unseen.',
+    'detectable: the smallest fall, margin included, that is found four times in five when nothing else fell.',
     '',
     verdictLine(verdict),
   ].join('\n')

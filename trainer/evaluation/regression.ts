@@ -33,7 +33,6 @@ const leastCoverage = 0.9
 
 interface Settings {
   readonly minDelta: number | undefined
-  readonly alpha: number
   readonly seed: number
   readonly resamples: number | undefined
 }
@@ -43,7 +42,7 @@ type Sides = Readonly<Record<'base' | 'trained', SamplesByPrompt>>
 const ofNode = (side: SamplesByPrompt, { node }: Question): SamplesByPrompt =>
   node === null ? side : new Map([...side].filter(([, samples]) => samples[0]?.node === node))
 
-type Answer = Omit<RegressionTest, 'q' | 'regressed'>
+type Answer = Omit<RegressionTest, 'q' | 'regressed' | 'detectable'> & { readonly deltas: readonly number[] }
 
 /** Null when no prompt has a value: no targets, or no judge. */
 const ask = (question: Question, sides: Sides, settings: Settings): Answer | null => {
@@ -58,19 +57,17 @@ const ask = (question: Question, sides: Sides, settings: Settings): Answer | nul
       { remedy: 'Find out why completions are unscored (the samples say it), and evaluate again.' },
     )
   }
-  const { minDelta, alpha, seed, resamples } = settings
+  const { minDelta, seed, resamples } = settings
   const margin = minDelta ?? marginShare * maximum
   const deltas = pairs.map(difference)
   const options = { seed, ...(resamples === undefined ? {} : { resamples }) }
-  const detectable = smallestDetectable(deltas, { alpha, sides: 1 })
   return {
-    ...{ name, level, node, measure, margin },
+    ...{ name, level, node, measure, margin, deltas },
     ...describePairs(pairs, options),
     p: signFlipTest(
       deltas.map((delta) => delta + margin),
       { ...options, alternative: 'less' },
     ),
-    detectable: detectable === null ? null : margin + detectable,
   }
 }
 
@@ -93,17 +90,22 @@ const requireSound = (failOn: readonly RegressionLevel[], alpha: number, minDelt
   }
 }
 
+/** What a test must reach that is the only one to see a fall: the adjustment then multiplies by the number of tests. */
+const alphaAlone = (alpha: number, tests: number): number => alpha / tests
+
 const settle = (answers: readonly Answer[], alpha: number): RegressionTest[] => {
   const adjusted = benjaminiHochberg(answers.map(({ p }) => p))
-  return answers.map((answer, i) => {
+  const options = { alpha: alphaAlone(alpha, answers.length), sides: 1 } as const
+  return answers.map(({ deltas, ...answer }, i) => {
     const q = adjusted[i] ?? 1
-    return { ...answer, q, regressed: q <= alpha }
+    const reach = smallestDetectable(deltas, options)
+    return { ...answer, q, regressed: q <= alpha, detectable: reach === null ? null : answer.margin + reach }
   })
 }
 
-/** The least p-value of n prompts is 1 in 2^n; one test alone regresses at alpha over the number of tests, or below. */
+/** The least p-value of n prompts is 1 in 2^n. */
 const cannotFailAlone = (tests: readonly RegressionTest[], alpha: number): string[] =>
-  tests.filter(({ prompts }) => 2 ** -prompts > alpha / tests.length).map(({ name }) => name)
+  tests.filter(({ prompts }) => 2 ** -prompts > alphaAlone(alpha, tests.length)).map(({ name }) => name)
 
 /** A level of which nothing could be tested must not pass because of that, when somebody asked for it by name. */
 const explainGaps = (failOn: readonly RegressionLevel[], answers: readonly Answer[], explicit: boolean): string[] => {
@@ -134,7 +136,7 @@ export const regressionVerdict = (
   requireComparable(base, trained)
   const levels = regressionLevels.filter((level) => failOn.includes(level))
   const sides = { base: byPrompt(base.samples), trained: byPrompt(trained.samples) }
-  const settings = { minDelta, alpha, seed, resamples }
+  const settings = { minDelta, seed, resamples }
   const answers = questionsOf(base, levels).flatMap((question) => ask(question, sides, settings) ?? [])
   const notTested = explainGaps(levels, answers, failOn !== defaultFailOn)
   const tests = settle(answers, alpha)

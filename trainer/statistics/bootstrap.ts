@@ -1,6 +1,7 @@
-import { Rng } from '../../data/world/random.ts'
 import { mean } from '../../data/statistics.ts'
 import { normalCdf, studentQuantile } from './quantiles.ts'
+import { drawnIndices } from './resampling.ts'
+import { placeRank } from './select.ts'
 
 export interface BootstrapOptions {
   readonly seed: number
@@ -26,13 +27,15 @@ export const defaultLevel = 0.95
 const tailFor = (count: number, level: number): number =>
   normalCdf(studentQuantile((1 - level) / 2, count - 1) * Math.sqrt(count / (count - 1)))
 
-/** Quantile of sorted values by linear interpolation between the two nearest. */
-export const sortedQuantile = (sorted: Float64Array, p: number): number => {
-  const at = p * (sorted.length - 1)
+/** Quantile by linear interpolation between the two values nearest to it in order; moves the values about. */
+const quantileOf = (values: Float64Array, p: number): number => {
+  const at = p * (values.length - 1)
   const below = Math.floor(at)
-  const left = sorted[below] ?? Number.NaN
-  const right = sorted[Math.min(below + 1, sorted.length - 1)] ?? Number.NaN
-  return left + (at - below) * (right - left)
+  const above = Math.min(below + 1, values.length - 1)
+  placeRank(values, below)
+  const left = values[below] ?? Number.NaN
+  placeRank(values, above)
+  return left + (at - below) * ((values[above] ?? Number.NaN) - left)
 }
 
 /**
@@ -46,14 +49,14 @@ export const bootstrapInterval = (differences: readonly number[], options: Boots
   if (count < 2) return null
   const values = Float64Array.from(differences).toSorted()
   if (values[0] === values[count - 1]) return { low: mean(differences), high: mean(differences) }
-  const random = Rng.of(seed)
+  const { table, start } = drawnIndices(seed, count, resamples)
   const means = new Float64Array(resamples)
   for (let r = 0; r < resamples; r++) {
+    const from = start(r)
     let sum = 0
-    for (let i = 0; i < count; i++) sum += values[Math.floor(random.next() * count)] ?? 0
+    for (let i = from; i < from + count; i++) sum += values[table[i] ?? 0] ?? 0
     means[r] = sum / count
   }
-  means.sort()
   const tail = tailFor(count, level)
-  return { low: sortedQuantile(means, tail), high: sortedQuantile(means, 1 - tail) }
+  return { low: quantileOf(means, tail), high: quantileOf(means, 1 - tail) }
 }

@@ -2,13 +2,15 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { packageRoot } from '../../../data/package-root.ts'
 import { readPool } from '../../../data/pool/pool-file.ts'
+import { nodeContracts, nodeIds } from '../../../data/records/node.ts'
 import type { Prompt } from '../../../data/records/prompt.ts'
 import type { EvaluationSample } from '../../../data/records/run.ts'
 import { isExactlyRight } from '../../../judge/accuracy.ts'
 import { referenceJudge } from '../../../judge/reference.ts'
 import { RewardsConfig } from '../../../rewards/config.ts'
+import { rewardNames } from '../../../rewards/registry.generated.ts'
 import { createScorer } from '../../../rewards/scorer.ts'
-import { expectNoRewardRegression } from '../../../trainer/evaluation/expect-no-regression.ts'
+import { expectNoRewardRegression, type NoRegressionOptions } from '../../../trainer/evaluation/expect-no-regression.ts'
 import { loadEvaluation, sideOf, type RecordedEvaluation } from '../../../trainer/evaluation/load.ts'
 import { regressionVerdict } from '../../../trainer/evaluation/regression.ts'
 import { rewardIdentity } from '../../../trainer/evaluation/identity.ts'
@@ -48,6 +50,13 @@ const write = (trained: readonly EvaluationSample[]): string => {
   return writeEvaluation(join(temporaryDirectory(), 'eval'), recorded.base, trained, kept)
 }
 
+/** What the gate says where it must fail. */
+const failure = (options: NoRegressionOptions): Promise<string> =>
+  expectNoRewardRegression(options).then(
+    () => 'it passed',
+    (error: Error) => error.message,
+  )
+
 const levels = ['total', 'node', 'component', 'accuracy'] as const
 
 describe('the gate on this project’s own held-out evaluation', () => {
@@ -63,28 +72,27 @@ describe('the gate on this project’s own held-out evaluation', () => {
     await expectNoRewardRegression({ base: today, trained: fixture, failOn: levels })
   })
 
-  it('catches a component that is broken, by its name', async () => {
+  it.each(rewardNames)('catches a component that is broken, by its name: %s', async (name) => {
     const broken = recorded.trained.map((sample): EvaluationSample => {
       if (sample.score.kind !== 'scored') return sample
-      const { json_schema: lost, ...rest } = sample.score.components
-      const components = { ...rest, json_schema: { ...lost!, raw: 0, weighted: 0 } }
+      const { [name]: lost, ...rest } = sample.score.components
+      const components = { ...rest, [name]: { ...lost!, raw: 0, weighted: 0 } }
       return { ...sample, score: { ...sample.score, components, total: sample.score.total - lost!.weighted } }
     })
-    const gate = expectNoRewardRegression({ base: fixture, trained: write(broken), failOn: ['component'] })
-    const message = await gate.then(
-      () => '',
-      (error: Error) => error.message,
-    )
-    expect(message.split('\n').at(-1)).toMatch(/^REGRESSION: (n\d \w+: json_schema(; )?)+$/)
+    const message = await failure({ base: fixture, trained: write(broken), failOn: ['component'] })
+    expect(message.split('\n').at(-1)).toMatch(new RegExp(`^REGRESSION: (n\\d \\w+: ${name}(; )?){5}$`))
   })
 
-  it('catches a node whose answers are no longer in their envelope, by its name', async () => {
-    const degraded = await scoredToday(recorded.trained, ({ node, completion: { text } }) =>
-      node === 'n3' ? text.replace('</answer>', '') : text,
-    )
-    const gate = expectNoRewardRegression({ base: fixture, trained: write(degraded), failOn: ['node'] })
-    await expect(gate).rejects.toThrow(/^REGRESSION: n3 search_api: reward$/m)
-  })
+  it.each(nodeIds)(
+    'catches a node whose answers are no longer in their envelope, by its name: %s',
+    async (degraded) => {
+      const samples = await scoredToday(recorded.trained, ({ node, completion: { text } }) =>
+        node === degraded ? text.replace('</answer>', '') : text,
+      )
+      const message = await failure({ base: fixture, trained: write(samples), failOn: ['node'] })
+      expect(message.split('\n').at(-1)).toBe(`REGRESSION: ${degraded} ${nodeContracts[degraded].tag}: reward`)
+    },
+  )
 
   it('catches answers that look alike but are wrong', async () => {
     const flipped = await scoredToday(recorded.trained, ({ promptId, completion: { text } }) => {

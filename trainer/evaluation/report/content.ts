@@ -1,3 +1,4 @@
+import { PipelineError } from '../../../data/errors.ts'
 import type { EvaluationStatistics } from '../../../data/records/evaluation.ts'
 import type { RegressionVerdict } from '../../../data/records/regression.ts'
 import type { EvaluationSummary } from '../../../data/records/run.ts'
@@ -11,8 +12,8 @@ import { componentByNodeTable, taskTable, type Table } from './tables.ts'
 /** Everything that a report says, before it has a form. */
 export interface ReportContent {
   readonly title: string
-  /** The gate's words about this very comparison: base model against trained model. */
-  readonly verdict: RegressionVerdict
+  /** The gate's words about this very comparison, base model against trained model; null where it gives none. */
+  readonly verdict: RegressionVerdict | null
   readonly headline: string
   /** Conditions, as pairs of name and value. */
   readonly facts: readonly (readonly [name: string, value: string])[]
@@ -60,17 +61,25 @@ const notesOf = ({ resamples, seed }: EvaluationStatistics): string[] => [
   'Judge is the raw score of the judge component: where the hardened profile does not ask because a completion cannot be read, it is 0.',
 ]
 
+/** A report is a description and is made even where the gate refuses a verdict, as with too few scored prompts: it then says why. */
+const judged = (evaluation: RecordedEvaluation): Pick<ReportContent, 'verdict' | 'headline'> => {
+  const { seed } = evaluation.summary.decoding
+  try {
+    const verdict = regressionVerdict(sideOf(evaluation, 'base'), sideOf(evaluation, 'trained'), { seed })
+    return { verdict, headline: verdictLine(verdict) }
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error
+    return { verdict: null, headline: `NO VERDICT: ${error.message}` }
+  }
+}
+
 /** Puts a report together from an evaluation on record. Pure: equal evaluations give equal reports. */
 export const reportContent = (run: string, evaluation: RecordedEvaluation): ReportContent => {
   const { summary, base, trained } = evaluation
   const statistics = analyse(base, trained, { seed: summary.decoding.seed })
-  const verdict = regressionVerdict(sideOf(evaluation, 'base'), sideOf(evaluation, 'trained'), {
-    seed: summary.decoding.seed,
-  })
   return {
     title: `Evaluation ${summary.name} of ${run}`,
-    verdict,
-    headline: verdictLine(verdict),
+    ...judged(evaluation),
     facts: factsOf(run, summary),
     notes: notesOf(statistics),
     figures: figuresOf({ summary, statistics }),

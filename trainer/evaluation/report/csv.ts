@@ -1,18 +1,8 @@
 import type { EvaluationStatistics } from '../../../data/records/evaluation.ts'
+import { csvLine, type Cell } from '../../../data/store/csv.ts'
 import type { Table } from './tables.ts'
 
-type Cell = string | number | null
-
-/** RFC 4180; a field that a spreadsheet would take for a formula is made text. */
-const field = (cell: Cell): string => {
-  if (cell === null) return ''
-  if (typeof cell === 'number') return String(cell)
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-const csv = (rows: readonly (readonly Cell[])[]): string =>
-  rows.map((row) => `${row.map(field).join(',')}\r\n`).join('')
+const csv = (rows: readonly (readonly Cell[])[]): string => rows.map(csvLine).join('')
 
 /** All results with all their digits. */
 export const resultsCsv = ({ results }: EvaluationStatistics): string =>
