@@ -100,18 +100,18 @@ export class Breaker {
       await pause(pauseMs, signal)
       try {
         await probe(signal)
-        return this.#close()
+        return this.#endOutage()
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof CallFailure) continue
         this.#fatal = error as Error
-        this.#close()
+        this.#endOutage()
         throw error
       }
     }
   }
 
-  #close(): void {
+  #endOutage(): void {
     const seconds = this.#outage === null ? 0 : (performance.now() - this.#outage.since) / 1000
     this.#earlierMs += seconds * 1000
     this.#outage = null

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Message } from '../../data/records/prompt.ts'
 import { CallFailure, readRetryAfter, type FailureKind } from './failure.ts'
 import { httpFetch } from './http-fetch.ts'
+import { anySignal } from './wait.ts'
 
 export interface EndpointOptions {
   readonly baseUrl: string
@@ -111,11 +112,14 @@ export class Endpoint {
   ): Promise<unknown> {
     signal?.throwIfAborted()
     const deadline = AbortSignal.timeout(this.#options.timeoutMs)
+    const either = anySignal([deadline, signal])
     try {
-      return await send({ signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]) })
+      return await send({ signal: either.signal })
     } catch (error) {
       signal?.throwIfAborted()
       throw classify(error, deadline, this.#options.timeoutMs)
+    } finally {
+      either.release()
     }
   }
 }

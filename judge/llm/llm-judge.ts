@@ -10,6 +10,7 @@ import type { Breaker } from './breaker.ts'
 import type { Notices } from './notices.ts'
 import { questionId, renderQuestion } from './question.ts'
 import type { Tally } from './tally.ts'
+import { anySignal } from './wait.ts'
 
 export interface LlmJudgeParts {
   readonly name: string
@@ -90,7 +91,8 @@ export class LlmJudge implements OpenJudge {
       const id = questionId(key, number)
       return { messages: renderQuestion(prompt, completion, id), id }
     }
-    const answer = await asker.ask({ attempt }, AbortSignal.any([gone, this.#closing.signal]))
+    const { signal, release } = anySignal([gone, this.#closing.signal])
+    const answer = await asker.ask({ attempt }, signal).finally(release)
     return await cache.keep(key, {
       ...answer,
       model: identity.model,

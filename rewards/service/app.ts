@@ -28,6 +28,16 @@ const asServiceError = (error: Error): ServiceError => {
   })
 }
 
+/** A body that is not read costs its connection. Short ones are read, so that a refused client keeps its own. */
+const mostDrained = 2 ** 20
+
+const drain = async ({ req }: Context): Promise<void> => {
+  const length = Number(req.header('content-length') ?? 0)
+  if (length === 0 || length > mostDrained || req.raw.bodyUsed) return
+  // A body that ends early ends the connection anyway.
+  await req.arrayBuffer().catch(() => undefined)
+}
+
 /** Nobody answers: the path is unknown, or known for another method. */
 const missing = (app: Hono, { req: { method, path } }: Context): ServiceError =>
   app.routes.some((route) => route.path === path && route.method !== method && methods.has(route.method))
@@ -76,7 +86,8 @@ export const createRewardApp = (options: ServiceOptions): Hono => {
   app.route('/', gymRoutes(service))
   app.route('/ng-rollout/:rollout', gymRoutes(service))
 
-  const refuse = (c: Context, problem: ServiceError): Response => {
+  const refuse = async (c: Context, problem: ServiceError): Promise<Response> => {
+    await drain(c)
     const status = refusals[problem.code]
     options.onProblem?.(`${status} ${c.req.method} ${c.req.path.slice(0, 200)}: ${problem.message}`, problem.cause)
     if (problem.retryable) c.header('retry-after', retryAfterSeconds)

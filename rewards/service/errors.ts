@@ -12,6 +12,7 @@ export const refusals = {
   invalid_body: 422,
   internal: 500,
   unscored: 503,
+  busy: 503,
 } as const
 
 export type RefusalCode = keyof typeof refusals
@@ -33,7 +34,7 @@ export class ServiceError extends PipelineError {
     options: { readonly remedy?: string; readonly issues?: readonly BodyIssue[]; readonly cause?: unknown } = {},
   ) {
     const remedy = options.remedy === undefined ? {} : { remedy: options.remedy }
-    super('rewards', message, { ...remedy, retryable: code === 'unscored', cause: options.cause })
+    super('rewards', message, { ...remedy, retryable: refusals[code] === 503, cause: options.cause })
     this.code = code
     this.issues = options.issues ?? []
   }

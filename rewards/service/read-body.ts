@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import { isDeeperThan, maxDepth } from './depth.ts'
 import { ServiceError } from './errors.ts'
+import { costlyShape, maxDepth, maxMembers } from './shape.ts'
 
 const mostIssues = 10
 /** An issue may name every unknown key of a body: a refusal must not be as long as what it refuses. */
@@ -45,9 +45,11 @@ export const readJson = async (c: Context): Promise<JsonBody> => {
     throw new ServiceError('unsupported_media_type', `the body must be application/json, not ${type ?? 'untyped'}`)
   }
   const text = decode(await receive(c))
-  if (isDeeperThan(text, maxDepth)) {
+  const costly = costlyShape(text)
+  if (costly === 'depth')
     throw new ServiceError('invalid_body', `the body is nested deeper than ${maxDepth} containers`)
-  }
+  if (costly === 'members')
+    throw new ServiceError('too_large', `an object of the body has more than ${maxMembers} members`)
   return { text, value: parse(text) }
 }
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { PipelineError } from '../../data/errors.ts'
 import { parsePoolPrompt } from '../../data/pool/pool-line.ts'
 import type { Message, Prompt } from '../../data/records/prompt.ts'
-import { isDeeperThan, maxDepth } from './depth.ts'
+import { costlyShape } from './shape.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -43,7 +43,7 @@ const poolId = /^[0-9a-f]{16}$/
 /** Text inside a body has not been looked at yet: it may be no JSON, or too deep. */
 const parseLabel = (label: string): unknown => {
   try {
-    return isDeeperThan(label, maxDepth) ? undefined : (JSON.parse(label) as unknown)
+    return costlyShape(label) !== null ? undefined : (JSON.parse(label) as unknown)
   } catch {
     return undefined
   }

@@ -7,6 +7,7 @@ import type { RewardsConfig } from '../config.ts'
 import { gatherEvidence, type Profile } from '../evidence.ts'
 import type { RewardName } from '../registry.generated.ts'
 import { createScorer } from '../scorer.ts'
+import { ServiceError } from './errors.ts'
 import type { ScoreResult } from './wire.ts'
 
 /** What is known of one completion: a result without the id of its item. */
@@ -39,8 +40,34 @@ const withDeadline = async (work: Promise<Score>, milliseconds: number): Promise
   }
 }
 
-/** Binds rewards and judge. `timeoutMs` bounds how long one completion waits for its verdict. */
-export const createItemScorer = (config: RewardsConfig, judge: Judge | null, timeoutMs: number): ItemScorer => {
+interface Waiting {
+  /** How long one completion waits for its verdict. */
+  readonly timeoutMs: number
+  /** How many do so at a time. */
+  readonly maxWaiting: number
+}
+
+/** Binds rewards and judge. */
+export const createItemScorer = (
+  config: RewardsConfig,
+  judge: Judge | null,
+  { timeoutMs, maxWaiting }: Waiting,
+): ItemScorer => {
+  // Also those that nobody waits for any more: during an outage of the judge they would pile up without end.
+  let waiting = 0
+  const begin = async (prompt: Prompt, completion: string): Promise<Score> => {
+    if (waiting >= maxWaiting) {
+      throw new ServiceError('busy', `${waiting} completions wait for the judge already`, {
+        remedy: 'Try again later: the judge is down, or slower than what is sent to it.',
+      })
+    }
+    waiting += 1
+    try {
+      return await scorer.score(prompt, completion)
+    } finally {
+      waiting -= 1
+    }
+  }
   const scorer = createScorer(config, judge)
   const structural = createComposite(config, false)
   const blank = Object.fromEntries(scorer.names.map((name) => [name, null]))
@@ -57,7 +84,7 @@ export const createItemScorer = (config: RewardsConfig, judge: Judge | null, tim
     names: scorer.names,
     judge: judge?.name ?? null,
     score: async (prompt, completion) => {
-      const work = scorer.score(prompt, completion)
+      const work = begin(prompt, completion)
       const score = judge === null ? await work : await withDeadline(work, timeoutMs)
       if (score.kind === 'scored') return { total: score.total, components: score.components, unscored: null }
       const { component, reason } = score

@@ -7,6 +7,7 @@ import { createMetrics, type ServiceMetrics } from './metrics.ts'
 import { createPromptReader, type FindPrompt, type PromptReader, type PromptReading } from './read-prompt.ts'
 import { createItemScorer, type ItemScorer, type ScoredItem } from './score-items.ts'
 import { defaultStopTokens, stopTokenCutter } from './stop-tokens.ts'
+import { mostItems } from './wire.ts'
 
 export interface ServiceOptions {
   readonly rewards: RewardsConfig
@@ -22,6 +23,8 @@ export interface ServiceOptions {
   readonly maxBodyBytes?: number
   /** Longest wait for a verdict. Default 100 s: shorter than the first trainer that gives up at two minutes. */
   readonly timeoutMs?: number
+  /** Completions that may wait for a verdict at a time, given up ones included. Default: those of two largest requests. */
+  readonly maxWaiting?: number
   /** Told about every request that was refused, and about faults of the program. */
   readonly onProblem?: (text: string, cause?: unknown) => void
 }
@@ -42,7 +45,10 @@ const hasPrompt = (reading: PromptReading): reading is { readonly prompt: Prompt
 
 export const createService = (options: ServiceOptions): Service => {
   const metrics = createMetrics()
-  const scorer = createItemScorer(options.rewards, options.judge, options.timeoutMs ?? 100_000)
+  const scorer = createItemScorer(options.rewards, options.judge, {
+    timeoutMs: options.timeoutMs ?? 100_000,
+    maxWaiting: options.maxWaiting ?? 2 * mostItems,
+  })
   return {
     scorer,
     metrics,

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { PipelineError } from '../../../data/errors.ts'
 import type { Judge } from '../../../judge/judge.ts'
-import { appWith, item, post } from './support.ts'
+import { appWith, item, patientJudge, post } from './support.ts'
 
 const failingWith = (error: Error) => {
   const problems: string[] = []
@@ -34,4 +34,23 @@ it('answers the next request as if nothing had been', async () => {
   const { app } = failingWith(new TypeError('x is undefined'))
   await post(app, '/v1/score', { items: Array.from({ length: 200 }, (_, i) => item(String(i))) })
   expect((await post(app, '/v1/score', { items: [] })).status).toBe(200)
+})
+
+it('does not queue without end while the judge is slow: what is too much is to come again later', async () => {
+  const { judge, asked, answer } = patientJudge()
+  const app = appWith({ judge, maxWaiting: 2 })
+  const first = post(app, '/v1/score', { items: [item('a'), item('b', 'n2')] })
+  await asked
+  const refused = await post(app, '/v1/score', { items: [item('c', 'n3')] })
+  expect([refused.status, refused.headers.get('retry-after')]).toStrictEqual([503, '5'])
+  expect(refused.json).toMatchObject({ error: { code: 'busy' } })
+  answer()
+  expect((await first).status).toBe(200)
+  const again = post(app, '/v1/score', { items: [item('c', 'n3')] })
+  const done = again.then(() => true)
+  await vi.waitFor(async () => {
+    answer()
+    expect(await Promise.race([done, Promise.resolve(false)])).toBe(true)
+  })
+  expect((await again).status).toBe(200)
 })

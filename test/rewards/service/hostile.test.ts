@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ErrorReply, mostItems } from '../../../rewards/service/wire.ts'
-import { isDeeperThan } from '../../../rewards/service/depth.ts'
+import { costlyShape } from '../../../rewards/service/shape.ts'
 import { goldCompletions } from '../../judge/samples.ts'
 import { appWith, inline, item, labelOf, post } from './support.ts'
 
@@ -169,7 +169,25 @@ describe('unknown keys', () => {
   })
 })
 
-describe('isDeeperThan', () => {
+describe('an object with millions of members', () => {
+  it('is refused before it is built, wherever it stands', async () => {
+    const many = `{${Array.from({ length: 1_500_000 }, (_, i) => `"k${i}":0`).join(',')}}`
+    expectRefusal(await send('/v1/score', many), 413, 'too_large')
+    expectRefusal(await send('/v1/score', `{"items": [{"id": "a", "prompt": ${many}}]}`), 413, 'too_large')
+  })
+
+  it('is one object: many small ones are counted on their own', () => {
+    const limits = { depth: 9, members: 2 }
+    expect(costlyShape('[{"a":1,"b":[{"c":1,"d":2}]},{"e":1,"f":2}]', limits)).toBeNull()
+    expect(costlyShape('{"a":{"x":1,"y":2},"b":1,"c":2}', limits)).toBe('members')
+    expect(costlyShape('{"a:b:c":"d:e:f","b":":"}', limits)).toBeNull()
+    expect(costlyShape(']]}}{"a":1,"b":2}', limits)).toBeNull()
+  })
+})
+
+const isDeeperThan = (text: string, depth: number): boolean => costlyShape(text, { depth, members: 1e9 }) === 'depth'
+
+describe('a nesting', () => {
   it.each([
     ['1', 1, false],
     ['[]', 1, false],

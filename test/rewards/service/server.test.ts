@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { Agent, request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRewardApp } from '../../../rewards/service/app.ts'
 import { serveRewards, type RewardServer } from '../../../rewards/service/server.ts'
@@ -53,6 +55,26 @@ describe('the server', () => {
     const [answer] = (await once(socket, 'data')) as [Buffer]
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /)
     socket.destroy()
+  })
+
+  it('keeps the connection of a client that it refuses', async () => {
+    const server = await start({ access: { token: 'right', loopbackOnly: true } })
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const post = async (path: string, authorization: string, type: string): Promise<[number | undefined, boolean]> => {
+      const sent = request(`${server.url}${path}`, {
+        ...{ method: 'POST', agent },
+        headers: { authorization, 'content-type': type },
+      })
+      sent.end('x'.repeat(200_000))
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      await readText(answer)
+      return [answer.statusCode, sent.reusedSocket]
+    }
+    expect(await post('/v1/score', 'Bearer wrong', 'application/json')).toEqual([401, false])
+    expect(await post('/nowhere', 'Bearer right', 'application/json')).toEqual([404, true])
+    expect(await post('/v1/score', 'Bearer right', 'text/plain')).toEqual([415, true])
+    expect(await post('/v1/score', 'Bearer right', 'application/json')).toEqual([400, true])
+    agent.destroy()
   })
 
   it('lives on when a client goes away in the middle of a body', async () => {
