@@ -8,6 +8,7 @@ import { EvaluationSummary, type RunStatus } from '../data/records/run.ts'
 import { readJsonl } from '../data/store/jsonl.ts'
 import { lockHolder } from '../trainer/lock.ts'
 import { RunDirectory } from '../trainer/run-directory.ts'
+import { liveState } from '../trainer/supervision/run-state.ts'
 
 /** What a list of runs shows of one. */
 export interface RunSummary {
@@ -25,8 +26,6 @@ export interface RunSummary {
   readonly updatedAt: string
   readonly message: string | null
 }
-
-const ended: ReadonlySet<string> = new Set(['finished', 'stopped', 'aborted', 'failed'])
 
 const Reward = z.number().nullable().catch(null)
 
@@ -48,10 +47,10 @@ const readSummary = async (directory: RunDirectory): Promise<RunSummary | undefi
   const holder = await lockHolder(directory.lock)
   // A run says how it ended before it is given free: asked again, one that ended just now is not taken for lost.
   const status = holder === undefined ? ((await directory.readStatus()) ?? first) : first
-  const { state, step, steps, policyVersion, updatedAt, message } = status
+  const { step, steps, policyVersion, updatedAt, message } = status
   return {
     id: directory.id,
-    state: ended.has(state) || holder !== undefined ? state : 'lost',
+    state: liveState(status, holder),
     heldBy: holder === undefined ? null : { pid: holder.pid, host: holder.host },
     ...{ step, steps, policyVersion, updatedAt, message },
     ...(await rewardsOf(directory.metrics)),

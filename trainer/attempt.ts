@@ -95,11 +95,13 @@ const restore = async ({ config, opened, services, starting: signal }: AttemptRe
 /** Proves the base model, then brings the checkpoint's version to the sampler under a name of this attempt. */
 const openPolicy = async (
   publisher: Publisher,
-  checkpoint: LoopState | null,
-  signal: AbortSignal | undefined,
+  { config, opened: { checkpoint }, starting: signal }: AttemptRequest,
 ): Promise<{ policy: Policy; adapter: string | null }> => {
   const base = await publisher.openBase(signal)
-  if (checkpoint === null || checkpoint.policyVersion === 0) return { policy: base, adapter: null }
+  if (checkpoint === null || checkpoint.policyVersion === 0) {
+    if (config.sampling.server.kind !== 'embedded') await publisher.rehearse(signal)
+    return { policy: base, adapter: null }
+  }
   const { policy, directory } = await publisher.publish(checkpoint.policyVersion, signal)
   return { policy, adapter: directory }
 }
@@ -158,7 +160,7 @@ export const startAttempt = async (request: AttemptRequest): Promise<Attempt> =>
   const onWarning = (message: string): void => recorder.warning(message)
   const canaries = chooseCanaries(pool.train)
   const publisher = new Publisher({ sampler, learner, runId: run.id, attempt, canaries, dtype: info.dtype, onWarning })
-  const { policy, adapter } = await openPolicy(publisher, checkpoint, signal)
+  const { policy, adapter } = await openPolicy(publisher, request)
   const state: LoopState = {
     runId: run.id,
     nextStep: checkpoint?.nextStep ?? 0,

@@ -49,13 +49,17 @@ const sampleAndScore = async (
   state: LoopState,
 ): Promise<{ groups: AssessedGroup[]; sample: number; score: number }> => {
   const { config, sampler, scorer, signal } = context
+  const { activity } = context.recorder
+  const prompts = context.promptsOf(state.nextStep)
   const started = performance.now()
   let sampled = started
+  let missing = prompts.length
+  activity.enter('sampling')
   const groups = await generateGroups(
     {
       sampler,
       policy: { version: state.policyVersion, name: state.policyName },
-      prompts: context.promptsOf(state.nextStep),
+      prompts,
       step: state.nextStep,
       stage: state.nextStep,
       runSeed: config.run.seed,
@@ -65,9 +69,14 @@ const sampleAndScore = async (
       concurrency: config.sampling.concurrency,
       signal,
     },
-    (group, prompt, cancelled) => {
+    async (group, prompt, cancelled) => {
       sampled = performance.now()
-      return scoreGroup(scorer, prompt, group, cancelled)
+      missing -= 1
+      if (missing === 0) activity.enter('scoring')
+      else activity.progressed()
+      const assessed = await scoreGroup(scorer, prompt, group, cancelled)
+      activity.progressed()
+      return assessed
     },
   )
   return { groups, sample: (sampled - started) / 1000, score: (performance.now() - sampled) / 1000 }
@@ -140,9 +149,11 @@ export const trainStep = async (
     advantages,
   )
   lap()
+  recorder.activity.enter('updating')
   const result = batch === null ? null : await update(context, batch)
   if (batch !== null && result !== null) recorder.update(batch, result)
   const updating = lap()
+  recorder.activity.enter('publishing')
   const published = result === null ? null : await publisher.publish(result.version, context.signal)
   const publishing = lap()
 

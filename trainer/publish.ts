@@ -63,6 +63,14 @@ export class Publisher {
     return { version: 0, name: sampler.baseName }
   }
 
+  /**
+   * Delivers version 0, which changes nothing, as every later version will be: what keeps a sampler from loading adapters (a
+   * rank that is too high, a directory that it does not see) comes to light before a step is made.
+   */
+  async rehearse(signal?: AbortSignal): Promise<void> {
+    await this.publish(0, signal)
+  }
+
   /** Saves the worker's current version, loads it under its new name, verifies it, and lets go of older ones. */
   async publish(version: number, signal?: AbortSignal): Promise<Published> {
     const part = attemptPart(this.#options.attempt)

@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import type { GroupAdvantages } from '../data/records/advantage.ts'
 import type { StepMetrics } from '../data/records/metrics.ts'
@@ -6,8 +7,10 @@ import type { RolloutRecord, RunEvent, RunStatus } from '../data/records/run.ts'
 import type { UpdateBatch, UpdateResult } from '../data/records/update.ts'
 import { appendJsonl } from '../data/store/jsonl.ts'
 import type { LoopState } from './checkpoint.ts'
+import { processStart } from './lock.ts'
 import type { RunDirectory } from './run-directory.ts'
 import type { AssessedGroup } from './score.ts'
+import { Activity } from './supervision/activity.ts'
 
 /** Writes what one attempt of a run does. */
 export class Recorder {
@@ -20,6 +23,10 @@ export class Recorder {
   #last: Promise<unknown> = Promise.resolve()
   /** What the run does, or did before it had to wait. */
   #doing: RunStatus['state'] = 'starting'
+  #status: RunStatus | null = null
+  readonly #startedAt = processStart(process.pid) ?? ''
+  /** What it is at in detail; told by whoever does it. */
+  readonly activity = new Activity()
 
   constructor(run: RunDirectory, attempt: number, steps: number) {
     this.#run = run
@@ -76,6 +83,21 @@ export class Recorder {
     await Promise.all(open)
   }
 
+  /** Does it wait for judge or sampler to come back? */
+  get isPaused(): boolean {
+    return this.#status?.state === 'paused'
+  }
+
+  /** Writes status.json anew as it is, to show that the process lives. */
+  async beat(): Promise<void> {
+    const status = this.#status
+    if (status === null) return
+    await this.#inOrder(async () => {
+      // Whatever was told meanwhile is newer.
+      if (status === this.#status) await this.#run.writeStatus({ ...status, heartbeat: this.#heartbeat() })
+    })
+  }
+
   /** Writes status.json. `loop` is the state after the last complete step; null before the first start. */
   async status(state: RunStatus['state'], loop: LoopState | null, message: string | null = null): Promise<void> {
     if (state !== 'paused') this.#doing = state
@@ -89,13 +111,21 @@ export class Recorder {
       pid: process.pid,
       updatedAt: new Date().toISOString(),
       message,
+      heartbeat: this.#heartbeat(),
     }
+    this.#status = status
     // The judge may be lost and found while something else is told.
     await this.#inOrder(() => this.#run.writeStatus(status))
   }
 
   async event(kind: RunEvent['kind'], message: string, step: number | null = null): Promise<void> {
     await this.#run.appendEvent({ at: new Date().toISOString(), attempt: this.#attempt, step, kind, message })
+  }
+
+  #heartbeat(): NonNullable<RunStatus['heartbeat']> {
+    const { phase, since } = this.activity
+    const now = new Date().toISOString()
+    return { at: now, startedAt: this.#startedAt, host: hostname(), phase, since: new Date(since).toISOString() }
   }
 
   #inOrder(write: () => Promise<void>): Promise<void> {

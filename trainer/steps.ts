@@ -23,6 +23,7 @@ const checkpoint = async (
   state: LoopState,
 ): Promise<void> => {
   const { keepCheckpoints } = context.config.run
+  context.recorder.activity.enter('saving')
   const isNew = await saveCheckpoint(checkpointsDir, context.learner, state, keepCheckpoints, evaluator.bestStep)
   context.publisher.keepNewest()
   if (!isNew) return

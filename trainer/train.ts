@@ -14,6 +14,7 @@ import { adapterPath, Recorder } from './recorder.ts'
 import type { RunDirectory } from './run-directory.ts'
 import { openServices, type Services } from './services.ts'
 import { rescue, runSteps, type StepsRequest } from './steps.ts'
+import { startHeartbeat } from './supervision/heartbeat.ts'
 import { OutageWatch } from './supervision/outage-watch.ts'
 
 export interface TrainingOptions {
@@ -201,6 +202,13 @@ export const runTraining = async (options: TrainingOptions): Promise<TrainingOut
   const recorder = new Recorder(opened.run, opened.attempt, config.run.steps)
   const progress = createProgress(options.progress ?? process.stderr)
   const session: Session = { options, opened, recorder, progress, state: opened.checkpoint }
+  const stopHeartbeat = startHeartbeat({
+    recorder,
+    onStall: (text) => {
+      progress.note(`warning: ${text}`)
+      recorder.warning(text)
+    },
+  })
   try {
     await recorder.status('starting', opened.checkpoint)
     await options.onOpened?.(opened.run)
@@ -216,6 +224,7 @@ export const runTraining = async (options: TrainingOptions): Promise<TrainingOut
     return outcome(session, await afterFailure(session, error))
   } finally {
     progress.close()
+    await stopHeartbeat()
     await opened.release()
   }
 }

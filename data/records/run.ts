@@ -18,6 +18,18 @@ export const RunStatus = z.strictObject({
   updatedAt: z.iso.datetime(),
   /** Why it ended, where it did not simply finish; or what it waits for. */
   message: z.string().nullable(),
+  /** Written anew every few seconds by the process that trains; absent where none of this version did. */
+  heartbeat: z
+    .strictObject({
+      at: z.iso.datetime(),
+      /** With the pid it names one process for good. */
+      startedAt: z.string(),
+      host: z.string(),
+      /** What it is at, and since when. */
+      phase: z.string(),
+      since: z.iso.datetime(),
+    })
+    .optional(),
 })
 export type RunStatus = z.infer<typeof RunStatus>
 

@@ -9,6 +9,8 @@ import { Publisher } from '../../trainer/publish.ts'
 import type { Learner } from '../../trainer/learner.ts'
 import type { Sampler } from '../../trainer/sampler.ts'
 import { RunDirectory } from '../../trainer/run-directory.ts'
+import { attached } from '../../trainer/supervision/attached.ts'
+import { Endpoints } from '../../trainer/supervision/endpoints.ts'
 import { VllmSampler } from '../../trainer/vllm-sampler.ts'
 import { WorkerClient } from '../../trainer/worker-client.ts'
 import { startWorker, type WorkerProcess } from '../../trainer/worker-process.ts'
@@ -160,27 +162,30 @@ describe.skipIf(noPython)('delivering adapters from a real worker', () => {
   }, 120_000)
 
   it('proves an adapter again that a restarted server had to load again, and refuses other weights', async () => {
-    const warnings: string[] = []
-    const own = new Publisher({
-      ...{ learner, sampler, runId: run.id, attempt: 9, canaries, dtype: 'float32' },
-      onWarning: (message) => warnings.push(message),
-    })
+    const { url, token } = worker ?? { url: '', token: '' }
+    const client = new VllmSampler({ url, token, requestTimeoutMs: 120_000, baseName: 'base' })
+    const lossy = new Endpoints([attached({ url, client })])
+    const notices: string[] = []
+    lossy.watch(({ text }) => notices.push(text))
+    const own = publisher({ sampler: lossy }, 9)
+    await own.openBase()
     const older = await own.publish(version)
     const { policy, directory } = await own.publish(await update())
     const request = { policy: policy.name, promptTokenIds: [10, 11], count: 2, maxTokens: 4, temperature: 1, seed: 256 }
-    const before = await sampler.sample(request)
+    const before = await lossy.sample(request)
 
     await forget(policy.name)
-    expect(await sampler.sample(request)).toEqual(before)
-    expect(warnings).toEqual([expect.stringContaining(`forgotten ${policy.name}`)])
+    expect(await lossy.sample(request)).toEqual(before)
+    expect(notices.at(-1)).toMatch(`proved: base, ${older.policy.name}, ${policy.name}`)
 
     const weights = (name: string): string => join(run.adapters, name, 'adapter_model.safetensors')
     copyFileSync(weights(older.directory), weights(directory))
     await forget(policy.name)
-    await expect(sampler.sample(request)).rejects.toMatchObject({
+    await expect(lossy.sample(request)).rejects.toMatchObject({
       boundary: 'sampler',
       message: expect.stringContaining(`does not serve ${policy.name} as it was trained`) as string,
     })
+    await lossy.close()
   }, 120_000)
 
   it('ends all calls in flight with the last log lines when the worker dies', async () => {

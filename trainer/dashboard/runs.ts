@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { lockHolder } from '../lock.ts'
+import { liveState } from '../supervision/run-state.ts'
 import { Evaluations } from './evaluations.ts'
 import { Prompts } from './pool.ts'
 import { RunReader } from './run-reader.ts'
@@ -75,13 +76,8 @@ export class Runs {
   }
 }
 
-const ended: ReadonlySet<string> = new Set(['finished', 'stopped', 'aborted', 'failed'])
-
-const stateOf = async (status: RunStatus | null, root: string): Promise<RunState> => {
-  if (status === null) return 'starting'
-  if (ended.has(status.state)) return status.state
-  return (await lockHolder(join(root, 'lock.json'))) === undefined ? 'lost' : status.state
-}
+const stateOf = async (status: RunStatus | null, root: string): Promise<RunState> =>
+  status === null ? 'starting' : liveState(status, await lockHolder(join(root, 'lock.json')))
 
 const curvePoints = 120
 

@@ -104,6 +104,7 @@ export class RunEvaluator {
     const { context, run, heldout, rewards, judgeName, signal, onStatus } = this.#options
     const { config, recorder } = context
     const { name, stage, samples, base } = wish
+    recorder.activity.enter('evaluating')
     await recorder.status('evaluating', state)
     const evaluation = await evaluate({
       ...{ name, stage, run, rewards, judgeName, samples, base, signal },
@@ -117,7 +118,10 @@ export class RunEvaluator {
       temperature: config.sampling.temperature,
       seed: config.run.seed,
       concurrency: config.sampling.concurrency,
-      onProgress: (done, total) => onStatus(`evaluation ${name}: ${done}/${total}`),
+      onProgress: (done, total) => {
+        recorder.activity.progressed()
+        onStatus(`evaluation ${name}: ${done}/${total}`)
+      },
     })
     const { all } = evaluation.summary
     const text = `R ${three(all.base.reward)} → ${three(all.trained.reward)}, exactly right ${three(all.base.exactlyRight)} → ${three(all.trained.exactlyRight)}`
