@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks'
 import { dirname } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { setUpBrowser } from './setup/browser.mjs'
 import { setUpBuild } from './setup/build.mjs'
 import { setUpNodeModules } from './setup/node-modules.mjs'
 import { SetupError, say, secondsSince } from './setup/report.mjs'
@@ -21,14 +22,11 @@ function checkNode() {
 }
 
 const start = performance.now()
+const dev = process.argv.includes('--dev')
 try {
   checkNode()
   checkPython(root)
-  const changes = [
-    setUpNodeModules(root),
-    setUpBuild(root),
-    await setUpPython(root, { dev: process.argv.includes('--dev') }),
-  ]
+  const changes = [setUpNodeModules(root), setUpBuild(root), await setUpPython(root, { dev }), dev && setUpBrowser()]
   say(changes.includes(true) ? `ready (${secondsSince(start)})` : `nothing to do (${secondsSince(start)})`)
 } catch (error) {
   if (!(error instanceof SetupError)) throw error

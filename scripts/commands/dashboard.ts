@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { exitCodes, PipelineError } from '../../data/errors.ts'
 import { isLoopback } from '../../rewards/service/access.ts'
@@ -6,6 +7,7 @@ import { createDashboard } from '../../trainer/dashboard/app.ts'
 import { installedAssets } from '../../trainer/dashboard/assets.ts'
 import type { DashboardAccess } from '../../trainer/dashboard/guard.ts'
 import { defineCommand } from '../command.ts'
+import { serveNearby, usualPort } from '../dashboard-port.ts'
 import { wholeNumber } from '../number-options.ts'
 
 const tokenVariable = 'DRIFT_GRPO_DASHBOARD_TOKEN'
@@ -30,7 +32,10 @@ export const dashboardCommand = defineCommand({
   options: {
     dir: { type: 'string', default: 'runs', hidden: true },
     host: { type: 'string', default: '127.0.0.1', describe: 'address to listen on; other than loopback needs a token' },
-    port: { ...wholeNumber('port', 0), default: 7333, describe: 'port to listen on; 0 takes a free one' },
+    port: {
+      ...wholeNumber('port', 0),
+      describe: `port to listen on, 0 for a free one; default: ${usualPort}, or a free one where that is taken`,
+    },
     token: { type: 'string', describe: `token that browsers must show; default: ${tokenVariable}, else none` },
   },
   examples: [
@@ -39,7 +44,8 @@ export const dashboardCommand = defineCommand({
     ['drift-grpo dashboard --host 0.0.0.0 --token SECRET', 'for browsers on other machines'],
   ],
   run: async ({ dir, host, port, token }, { cwd, env, out, interrupts }) => {
-    if (port > highestPort) throw usage(`--port: ${port} is not a port`, `Ports end at ${highestPort}.`)
+    if (port !== undefined && port > highestPort)
+      throw usage(`--port: ${port} is not a port`, `Ports end at ${highestPort}.`)
     const access = accessFor(host, token ?? env[tokenVariable])
     const directory = resolve(cwd, dir)
     const assets = installedAssets()
@@ -52,10 +58,11 @@ export const dashboardCommand = defineCommand({
       assets,
       onProblem: (error) => out.progress(error instanceof Error ? error.message : String(error)),
     })
-    const server = await serve(app, { host, port })
+    const server = await (port === undefined ? serveNearby(app, host) : serve(app, { host, port }))
+    if (port === undefined && server.port !== usualPort) out.progress(`port ${usualPort} is in use`)
     out.progress(`looking at ${directory}; Ctrl-C ends it`)
     if (access.loopbackOnly)
-      out.progress(`from another machine: ssh -L ${server.port}:127.0.0.1:${server.port} THIS-HOST`)
+      out.progress(`from another machine: ssh -L ${server.port}:127.0.0.1:${server.port} ${hostname()}`)
     out.data(server.url)
     await new Promise<void>((stop) => {
       if (finish.aborted) stop()

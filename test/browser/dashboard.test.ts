@@ -2,7 +2,8 @@ import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { browserPath, mayLackBrowser } from '../support/browser.ts'
+import { findBrowser } from '../../scripts/setup/browser.mjs'
+import { mayLackBrowser } from '../support/browser.ts'
 import { makeRuns, metricsLine, serveDashboard } from '../support/dashboard.ts'
 
 const attack = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202e{{7*7}}</pre>'
@@ -28,7 +29,7 @@ describe.skipIf(mayLackBrowser())('the dashboard in a browser', () => {
     }
     server = await serveDashboard(runs.directory)
     browser = await chromium.launch({
-      executablePath: browserPath() ?? 'chromium',
+      executablePath: findBrowser() ?? 'chromium',
       args: ['--no-sandbox', '--disable-background-networking'],
     })
     page = await browser.newPage()
