@@ -11,6 +11,7 @@ import { evalCommand } from './commands/eval.ts'
 import { exportCommand } from './commands/export.ts'
 import { initCommand } from './commands/init.ts'
 import { judgeCacheCommand } from './commands/judge-cache.ts'
+import { pushCommand } from './commands/push.ts'
 import { regressCommand } from './commands/regress.ts'
 import { reportCommand } from './commands/report.ts'
 import { runsCommand } from './commands/runs.ts'
@@ -34,6 +35,7 @@ export const commands = [
   regressCommand,
   reportCommand,
   exportCommand,
+  pushCommand,
   dashboardCommand,
   serveRewardsCommand,
   runsCommand,
@@ -50,6 +52,10 @@ const epilogue = [
   '10 regression or audit finding, 129/130/143 stopped by a signal. Data goes to stdout, progress to stderr.',
 ].join('\n')
 
+/** One below the other: in two columns a command line would be broken where a terminal has 80. */
+const examplesOf = ({ examples }: Command): string =>
+  ['Examples:', ...examples.map(([line, meaning]) => `  ${line}\n      ${meaning}`)].join('\n')
+
 const unknownOption = (message: string, known: readonly string[]): string => {
   const word = /^Unknown (?:argument|command)s?: (\S+?),?(?:\s|$)/.exec(message)?.[1]
   if (word === undefined) return message
@@ -64,9 +70,17 @@ const openParser = (args: readonly string[]): Argv =>
     .usage('$0 <command>\n\nGRPO training of one small model that finds where a tool-using agent left its task.')
     .locale('en')
     .version(readVersion())
+    .option('color', {
+      ...{ type: 'boolean', default: true, global: true },
+      describe: 'colours on a terminal; --no-color, or NO_COLOR=1, does without',
+    })
+    .middleware(({ color }) => {
+      // Read where colours are made: in this process and in those that it starts.
+      if (!color) process.env['NO_COLOR'] = '1'
+    })
     .strict()
     .demandCommand(1, 'which command?')
-    .wrap(Math.min(110, process.stdout.columns || 100))
+    .wrap(Math.min(110, process.stdout.columns || 80))
     .epilogue(epilogue)
     .exitProcess(false)
     .fail((message, error) => {
@@ -103,9 +117,9 @@ export const runCli = async (args: readonly string[], surroundings = ownProcess(
       command.summary,
       (builder) => {
         for (const [name, positional] of Object.entries(command.positionals ?? {})) builder.positional(name, positional)
-        const withExamples = command.examples.reduce((b, [line, meaning]) => b.example(line, meaning), builder)
-        const known = [...Object.keys(command.options), 'help', 'version']
-        return withExamples.options(command.options).fail((message, error) => {
+        const known = [...Object.keys(command.options), 'help', 'version', 'color']
+        const described = builder.options(command.options).epilogue(examplesOf(command))
+        return described.fail((message, error) => {
           if (message) throw usageError(unknownOption(message, known), wordOf(command))
           throw error
         })

@@ -11,6 +11,19 @@ import { newestOpenRun } from './run-list.ts'
 
 const Stored = z.object({ values: z.unknown(), provenance: z.record(z.string(), z.string()) })
 
+/** Reads config.resolved.json. A damaged one is no fault of the program: config.yaml still has what was given. */
+const readStored = async (file: string): Promise<z.infer<typeof Stored>> => {
+  try {
+    return Stored.parse(JSON.parse(await readFile(file, 'utf8')))
+  } catch (error) {
+    if (!(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error
+    throw new PipelineError('checkpoint', `${file} is damaged: ${error.message.split('\n', 1)[0]}`, {
+      remedy: 'Restore it from a copy of the run, or start a new run with its config.yaml.',
+      cause: error,
+    })
+  }
+}
+
 /** A run that a user named: an id below the runs directory, or a path. */
 export const findRun = async (name: string, runsDir: string, cwd: string): Promise<RunDirectory> => {
   const isPath = isAbsolute(name) || basename(name) !== name
@@ -47,7 +60,7 @@ export const findNewestRun = async (
  * is now: it may have been moved.
  */
 export const loadRunConfig = async (run: RunDirectory, sets: readonly string[]): Promise<Resolved<Config>> => {
-  const stored = Stored.parse(JSON.parse(await readFile(run.resolvedConfig, 'utf8')))
+  const stored = await readStored(run.resolvedConfig)
   // JSON is YAML: one checker serves both, and a run of an older version is refused with places and reasons.
   const text = JSON.stringify(stored.values, null, 2)
   const here = [`run.dir=${JSON.stringify(dirname(run.root))}`, `run.id=${JSON.stringify(run.id)}`]
@@ -68,6 +81,7 @@ const changeable = [
   'run.steps',
   'run.checkpointEvery',
   'run.keepCheckpoints',
+  'run.keepSteps',
   'sampling.concurrency',
   'sampling.requestTimeoutSeconds',
   'sampling.server',

@@ -2,13 +2,14 @@ import { mkdir, readdir, readFile, realpath, symlink, unlink } from 'node:fs/pro
 import { basename, dirname, join, relative } from 'node:path'
 import { writeFileAtomic } from '../store/atomic.ts'
 import { isIntact } from './checksum.ts'
+import type { RepoName } from './repo.ts'
 
 /** One repository in the cache, laid out as all clients of the hub do: blobs by hash, snapshots of links to them, refs. */
 export class RepoCache {
   readonly #root: string
 
-  constructor(cacheDir: string, repo: string) {
-    this.#root = join(cacheDir, `models--${repo.replaceAll('/', '--')}`)
+  constructor(cacheDir: string, { type, name }: RepoName) {
+    this.#root = join(cacheDir, `${type}s--${name.replaceAll('/', '--')}`)
   }
 
   blob(hash: string): string {

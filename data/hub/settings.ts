@@ -15,28 +15,36 @@ export interface HubSettings {
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-const isSet = (value: string | undefined): value is string => value !== undefined && value.trim() !== ''
+/** A variable that is set to nothing is not set. */
+const read = (env: Variables, ...names: readonly string[]): string | undefined =>
+  names.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
+
+/** The Python libraries understand `~` in these, too. */
+const readPath = (env: Variables, ...names: readonly string[]): string | undefined =>
+  read(env, ...names)?.replace(/^~(?=\/|$)/, homedir())
+
 const truths = new Set(['1', 'true', 'yes', 'on'])
 
 const readToken = (env: Variables, home: string): string | null => {
-  if (isSet(env['HF_TOKEN'])) return env['HF_TOKEN'].trim()
+  const given = read(env, 'HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN')
+  if (given !== undefined) return given
   try {
     // Where `hf auth login` leaves it.
-    return readFileSync(env['HF_TOKEN_PATH'] ?? join(home, 'token'), 'utf8').trim() || null
+    return readFileSync(readPath(env, 'HF_TOKEN_PATH') ?? join(home, 'token'), 'utf8').trim() || null
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
     throw error
   }
 }
 
 /** Reads HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE, XDG_CACHE_HOME and HF_HUB_OFFLINE. */
 export const hubSettings = (env: Variables = process.env): HubSettings => {
-  const caches = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache')
-  const home = env['HF_HOME'] ?? join(caches, 'huggingface')
+  const caches = readPath(env, 'XDG_CACHE_HOME') ?? join(homedir(), '.cache')
+  const home = readPath(env, 'HF_HOME') ?? join(caches, 'huggingface')
   return {
-    url: (isSet(env['HF_ENDPOINT']) ? env['HF_ENDPOINT'] : 'https://huggingface.co').replace(/\/+$/, ''),
+    url: (read(env, 'HF_ENDPOINT') ?? 'https://huggingface.co').replace(/\/+$/, ''),
     token: readToken(env, home),
-    cacheDir: env['HF_HUB_CACHE'] ?? env['HUGGINGFACE_HUB_CACHE'] ?? join(home, 'hub'),
-    offline: truths.has((env['HF_HUB_OFFLINE'] ?? '').trim().toLowerCase()),
+    cacheDir: readPath(env, 'HF_HUB_CACHE', 'HUGGINGFACE_HUB_CACHE') ?? join(home, 'hub'),
+    offline: truths.has((read(env, 'HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE') ?? '').toLowerCase()),
   }
 }

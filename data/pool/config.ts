@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { repoNamePattern } from '../hub/repo.ts'
 
 const share = z.number().min(0).max(1)
 
@@ -16,13 +17,31 @@ const WorldPool = z
 const FilePool = z
   .strictObject({
     kind: z.literal('file'),
-    path: z.string().min(1).describe('A pool.jsonl, made by build-pool or by the user.'),
+    path: z
+      .string()
+      .min(1)
+      .describe('A pool.jsonl, made by build-pool or by the user; relative paths start at the working directory.'),
   })
   .describe('Prompts from a file.')
 
+const HubPool = z
+  .strictObject({
+    kind: z.literal('hub'),
+    repo: z
+      .string()
+      .regex(repoNamePattern, 'expected the name of a dataset, owner/name')
+      .describe('Dataset of the Hugging Face hub with a pool.jsonl, as push --pool makes it.'),
+    revision: z
+      .string()
+      .min(1)
+      .default('main')
+      .describe('Branch, tag or commit; a commit gives the same pool for ever.'),
+  })
+  .describe('Prompts from a dataset of the hub.')
+
 /** Where prompts come from. */
 export const PoolConfig = z
-  .discriminatedUnion('kind', [WorldPool, FilePool])
+  .discriminatedUnion('kind', [WorldPool, FilePool, HubPool])
   .prefault({ kind: 'world' })
   .describe('Where prompts come from.')
 export type PoolConfig = z.infer<typeof PoolConfig>

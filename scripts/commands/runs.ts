@@ -27,7 +27,7 @@ export const runsCommand = defineCommand({
   },
   examples: [
     ['drift-grpo runs', 'all runs below runs/, the latest first'],
-    ['drift-grpo runs tiny-20260101-1 --json', 'one run as JSON'],
+    ['drift-grpo runs tiny-2026-01-01-1 --json', 'one run as JSON'],
   ],
   run: async ({ id, dir, json }, { cwd, out }) => {
     const runsDir = resolve(cwd, dir)

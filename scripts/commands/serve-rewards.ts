@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { loadConfig } from '../../configs/load.ts'
 import type { Config } from '../../configs/schema.ts'
 import { exitCodes, PipelineError } from '../../data/errors.ts'
-import { openPool } from '../../data/pool/open.ts'
+import { openPool, type PoolSurroundings } from '../../data/pool/open.ts'
 import { readPool } from '../../data/pool/pool-file.ts'
 import type { Prompt } from '../../data/records/prompt.ts'
 import { createJudge } from '../../judge/create.ts'
@@ -34,11 +34,15 @@ const accessFor = (host: string, token: string | undefined): Access => {
 }
 
 /** The prompts that requests may name by id. */
-const promptsOf = async (config: Config, file: string | undefined): Promise<ReadonlyMap<string, Prompt>> => {
+const promptsOf = async (
+  config: Config,
+  file: string | undefined,
+  surroundings: PoolSurroundings,
+): Promise<ReadonlyMap<string, Prompt>> => {
   const prompts = new Map<string, Prompt>()
   if (file !== undefined) for await (const prompt of readPool(file)) prompts.set(prompt.id, prompt)
   else {
-    const { train, heldout } = await openPool(config.pool, config.prompts.examples)
+    const { train, heldout } = await openPool(config.pool, config.prompts.examples, surroundings)
     for (const prompt of [...train, ...heldout]) prompts.set(prompt.id, prompt)
   }
   return prompts
@@ -114,7 +118,9 @@ export const serveRewardsCommand = defineCommand({
     if (!args.inline) out.progress('opening the pool')
     const prompts = args.inline
       ? new Map<string, Prompt>()
-      : await promptsOf(config, args.pool === undefined ? undefined : resolve(cwd, args.pool))
+      : await promptsOf(config, args.pool === undefined ? undefined : resolve(cwd, args.pool), {
+          ...{ cwd, env, signal: signals.finish, onProgress: out.progress },
+        })
     const judge = await createJudge(config.judge, { cwd, env, signal: signals.finish })
     judge?.watch?.((notice) => out.progress(noticeText(notice)))
     try {

@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import process from 'node:process'
 import { loadConfig } from '../../configs/load.ts'
 import type { Provenance } from '../../configs/resolve.ts'
@@ -11,9 +11,11 @@ import { checkPoolSize } from '../../trainer/bind-pool.ts'
 import { renderEvaluation } from '../../trainer/evaluation-table.ts'
 import { findModel, type FoundModel } from '../../trainer/services.ts'
 import type { MemoryPlan } from '../../trainer/memory/plan.ts'
+import { RunDirectory } from '../../trainer/run-directory.ts'
 import { runTraining, type TrainingOutcome } from '../../trainer/train.ts'
 import { auditBeforeTraining, auditWarnings, storeAudit } from '../audit/before-training.ts'
 import { defineCommand, type CommandContext } from '../command.ts'
+import { finishedOutcome } from '../finished-run.ts'
 import { withJudgeEngine } from '../judge-engine.ts'
 import { wholeNumber } from '../number-options.ts'
 import { gatherFacts } from '../plan/gather.ts'
@@ -66,12 +68,37 @@ const chooseJob = async (args: TrainArguments, { cwd, out }: CommandContext): Pr
 /** One order of keys for prompts, wherever they come from: the identity of a pool is taken over them as they are. */
 const allPrompts = (pool: OpenPool): Prompt[] => [...pool.train, ...pool.heldout].map((prompt) => Prompt.parse(prompt))
 
+const runOf = ({ config, resume }: Job, cwd: string): RunDirectory =>
+  new RunDirectory(resolve(cwd, config.run.dir), resume ?? '')
+
+const poolName = (pool: Config['pool']): string => {
+  if (pool.kind === 'world') return 'from the simulated world'
+  return pool.kind === 'file' ? pool.path : `${pool.repo}@${pool.revision} of the hub`
+}
+
+/** The pool; null where a dry run would have to fetch it: a dry run has what the cache has, and asks nobody. */
+const takePool = async (
+  { pool, prompts }: Config,
+  dryRun: boolean,
+  { cwd, env, out }: CommandContext,
+): Promise<OpenPool | null> => {
+  const open = (environment: NodeJS.ProcessEnv): Promise<OpenPool> =>
+    openPool(pool, prompts.examples, { cwd, env: environment, onProgress: out.progress })
+  if (!dryRun || pool.kind !== 'hub') return await open(env)
+  return await open({ ...env, HF_HUB_OFFLINE: '1' }).catch((error: unknown) => {
+    if (!(error instanceof PipelineError) || error.boundary !== 'setup') throw error
+    out.progress(`pool: ${poolName(pool)} is not in the cache; how long an epoch is, is not known`)
+    return null
+  })
+}
+
 const tellPlan = (job: Job, plan: Plan, gpuMemory: MemoryPlan | null, json: boolean, { out }: CommandContext): void => {
   const { config, provenance } = job
   if (json) out.data(JSON.stringify({ config, provenance, plan, gpuMemory }))
   else {
-    const parts = [renderConfig(config, provenance), renderPlan(plan)]
-    out.data([...parts, ...(gpuMemory === null ? [] : [renderMemoryPlan(gpuMemory)])].join('\n\n'))
+    // The values are many: what they come to is read first.
+    const memory = gpuMemory === null ? [] : [renderMemoryPlan(gpuMemory)]
+    out.data([renderPlan(plan), ...memory, renderConfig(config, provenance)].join('\n\n'))
   }
   out.progress('dry run: nothing was written or started')
 }
@@ -133,20 +160,25 @@ export const trainCommand = defineCommand({
     }
     const job = await chooseJob(chosen, context)
     const { config } = job
+    const done = job.resume === null ? null : await finishedOutcome(runOf(job, cwd), config.run.steps)
+    if (done !== null) {
+      tellOutcome(done, args.json, context)
+      return exitCodes.ok
+    }
     // The cheapest faults first: nobody should wait for a pool to hear that the model is not there.
     if (config.worker.kind === 'spawn') tellModel(findModel(config.model.path, cwd), context)
     // Nothing is under way yet: Ctrl-C simply ends the program here.
     const missing = args['dry-run']
       ? []
       : await preflight(config, { cwd, env: context.env, signal: new AbortController().signal })
-    if (!args['dry-run'])
-      out.progress(`pool: ${config.pool.kind === 'file' ? config.pool.path : 'from the simulated world'}`)
-    const pool = await openPool(config.pool, config.prompts.examples)
+    const dryRun = args['dry-run']
+    if (!dryRun) out.progress(`pool: ${poolName(config.pool)}`)
+    const pool = await takePool(config, dryRun, context)
     // Counted again once it is known how many fit the model; what is short already is said before anything is started.
-    checkPoolSize({ train: pool.train.length, heldout: pool.heldout.length }, config)
-    const planned = makePlan(config, await gatherFacts(config, pool.train.length, cwd))
-    const plan = { ...planned, warnings: [...pool.warnings, ...planned.warnings] }
-    if (args['dry-run']) {
+    if (pool !== null) checkPoolSize({ train: pool.train.length, heldout: pool.heldout.length }, config)
+    const planned = makePlan(config, await gatherFacts(config, pool?.train.length ?? null, cwd))
+    const plan = { ...planned, warnings: [...(pool?.warnings ?? []), ...planned.warnings] }
+    if (pool === null || dryRun) {
       const gpuMemory = await gatherMemoryPlan(config, cwd)
       tellPlan(job, plan, gpuMemory, args.json, context)
       return gpuMemory === null || gpuMemory.problems.length === 0 ? exitCodes.ok : exitCodes.preflight

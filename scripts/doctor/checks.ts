@@ -5,6 +5,7 @@ import { diskCheck } from './checks/disk.ts'
 import { gpuMemoryCheck } from './checks/gpu-memory.ts'
 import { gpuCheck } from './checks/gpu.ts'
 import { hubCheck } from './checks/hub.ts'
+import { hubTokenCheck } from './checks/hub-token.ts'
 import { judgeCheck } from './checks/judge.ts'
 import { leftBehindCheck } from './checks/left-behind.ts'
 import { memoryCheck } from './checks/memory.ts'
@@ -34,6 +35,7 @@ export const checks: readonly Check[] = [
   clockCheck,
   modelCheck,
   hubCheck,
+  hubTokenCheck,
   poolCheck,
   vllmProgramCheck,
   samplerCheck,

@@ -1,15 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { shippedConfigs } from '../../configs/find.ts'
 import { packageRoot } from '../../data/package-root.ts'
 import { commands, wordOf } from '../../scripts/run-cli.ts'
 import { runProgram, type Ended } from '../support/run-program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 let cwd = ''
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'drift-grpo-cli-'))
+  cwd = temporaryDirectory()
 })
 
 const cli = (...args: string[]): Promise<Ended> => runProgram('scripts/cli.ts', args, { cwd })
@@ -29,6 +29,15 @@ describe('help', () => {
     expect(stdout).toContain('drift-grpo build-pool --world 1000 --out my-pool')
   })
 
+  it('shows examples that can be copied, also where a terminal has 80 columns', async () => {
+    for (const name of ['push', 'eval']) {
+      const lines = (await cli(name, '--help', '--no-color')).stdout.split('\n')
+      const own = commands.find((command) => wordOf(command) === name)
+      for (const [line] of own?.examples ?? []) expect(lines).toContain(`  ${line}`)
+      expect(lines.filter((line) => line.length > 80)).toStrictEqual([])
+    }
+  })
+
   it('has an example for every command', () => {
     expect(commands.filter(({ examples }) => examples.length === 0).map(wordOf)).toStrictEqual([])
   })
@@ -44,6 +53,7 @@ describe('train --dry-run', () => {
     const { code, stdout, stderr } = await runProgram('scripts/train.ts', ['--config', 'tiny', '--dry-run'], { cwd })
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: 'dry run: nothing was written or started\n' })
     expect(stdout).toContain('profile: hardened')
+    expect(stdout.indexOf('tokens in all')).toBeLessThan(stdout.indexOf('profile: hardened'))
     expect(stdout).toContain('120 × 16 prompts × 4 completions')
     expect(readdirSync(cwd)).toStrictEqual([])
   })

@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageRoot } from '../../data/package-root.ts'
 import { nodeIds, type NodeId } from '../../data/records/node.ts'
@@ -11,22 +9,13 @@ import { RewardsConfig } from '../../rewards/config.ts'
 import { TrainerConfig } from '../../trainer/config.ts'
 import type { TrainingOptions } from '../../trainer/train.ts'
 import { mayLack } from './require.ts'
+import { temporaryDirectory } from './temporary.ts'
+
+export { temporaryDirectory }
 
 /** The interpreter that set-up made; tests that need the real worker cannot run without it. */
 export const python = join(packageRoot(), '.venv/bin/python')
 export const noPython = mayLack([python])
-
-const temporary: string[] = []
-process.once('exit', () => {
-  for (const directory of temporary) rmSync(directory, { recursive: true, force: true })
-})
-
-/** A directory that goes when this test process ends. */
-export const temporaryDirectory = (): string => {
-  const directory = mkdtempSync(join(tmpdir(), 'drift-grpo-test-'))
-  temporary.push(directory)
-  return directory
-}
 
 /** Makes the tiny random model; returns its directory. */
 export const makeTinyModel = (): string => {

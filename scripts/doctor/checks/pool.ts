@@ -5,8 +5,8 @@ import { ok, warn, type Check } from '../check.ts'
 export const poolCheck: Check = {
   name: 'pool',
   beforeTraining: false,
-  run: async ({ config }) => {
-    const { train, heldout, warnings } = await openPool(config.pool, config.prompts.examples)
+  run: async ({ config, cwd, env, signal }) => {
+    const { train, heldout, warnings } = await openPool(config.pool, config.prompts.examples, { cwd, env, signal })
     const more = checkPoolSize({ train: train.length, heldout: heldout.length }, config)
     const detail = `${train.length} training and ${heldout.length} held-out prompts`
     const all = [...warnings, ...more]

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PipelineError } from '../../../data/errors.ts'
@@ -9,8 +8,9 @@ import { readPool } from '../../../data/pool/pool-file.ts'
 import { nodeContracts } from '../../../data/records/node.ts'
 import type { Prompt } from '../../../data/records/prompt.ts'
 import { testSource } from './trajectories.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
-const path = join(mkdtempSync(join(tmpdir(), 'pool-')), 'pool.jsonl')
+const path = join(temporaryDirectory(), 'pool.jsonl')
 
 const read = async (...lines: string[]): Promise<{ prompts: Prompt[]; duplicates: number[] }> => {
   writeFileSync(path, lines.join('\n'))
@@ -127,7 +127,7 @@ describe('opening what a config asks for', () => {
     const config = { kind: 'world', train: 25, heldout: 10, seed: 1, mistakeShare: 0, hideShare: 0 } as const
     // Always the same two trajectories: they run out of different prompts.
     const poor: TrajectorySource = ({ split }) => testSource({ seed: 1, count: 2, split })
-    const { train, warnings } = await openPool(config, 0, poor)
+    const { train, warnings } = await openPool(config, 0, { source: poor })
     expect(train.length).toBeLessThan(25)
     expect(warnings[0]).toMatch(
       new RegExp(

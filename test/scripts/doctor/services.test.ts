@@ -5,6 +5,7 @@ import { createComposite } from '../../../rewards/composite.ts'
 import { RewardsConfig } from '../../../rewards/config.ts'
 import { rewardNames } from '../../../rewards/registry.generated.ts'
 import { componentsCheck, goldenFaults, readGolden } from '../../../scripts/doctor/checks/components.ts'
+import { hubTokenCheck } from '../../../scripts/doctor/checks/hub-token.ts'
 import { hubCheck } from '../../../scripts/doctor/checks/hub.ts'
 import { judgeCheck } from '../../../scripts/doctor/checks/judge.ts'
 import { modelCheck } from '../../../scripts/doctor/checks/model.ts'
@@ -13,6 +14,7 @@ import { samplerCheck } from '../../../scripts/doctor/checks/sampler.ts'
 import { vllmProgramCheck } from '../../../scripts/doctor/checks/vllm-program.ts'
 import { workerCheck } from '../../../scripts/doctor/checks/worker.ts'
 import { fakeServer, type Answer, type RecordedCall } from '../../support/fake-server.ts'
+import { hubServer } from '../../support/hub-server.ts'
 import { temporaryDirectory } from '../../support/tiny-training.ts'
 import { vllmAnswer } from '../../support/vllm-answer.ts'
 import { find } from './context.ts'
@@ -48,6 +50,12 @@ describe('the check of the sampler', () => {
       failed(/serves \/models\/other as base, and model.path is/),
     )
     expect(await check(await vllm('/models/tiny-base', 404))).toEqual(failed(/does not load adapters/))
+  })
+  it('looks at each of several', async () => {
+    const both = (second: string) => `sampling.server={kind: vllm, url: [${first}, ${second}]}`
+    const first = await vllm('/models/tiny-base')
+    expect(await find(samplerCheck, [both(await vllm('/m/tiny-base'))])).toMatchObject({ state: 'ok' })
+    expect(await find(samplerCheck, [both(nowhere)])).toEqual(failed(/127\.0\.0\.1:1 does not answer/))
   })
   it('fails when its key is not set, or is wrong', async () => {
     const url = await serve(() => ({ status: 401, json: { error: 'Unauthorized' } }))
@@ -114,6 +122,35 @@ describe('the check of', () => {
     const env = { HF_ENDPOINT: nowhere, HF_HOME: temporaryDirectory() }
     expect(await find(hubCheck, [], { env }, 'granite-2b.yaml')).toEqual(failed(/asking the hub for .* failed: .*/))
     expect(await find(hubCheck, [], { env })).toMatchObject({ state: 'skip' })
+  })
+
+  it('the hub covers a pool that comes from it', async () => {
+    const env = { HF_HOME: temporaryDirectory(), HF_HUB_OFFLINE: '1' }
+    expect(await find(hubCheck, ['pool={kind: hub, repo: me/pool}'], { env })).toEqual(
+      failed(/me\/pool@main is not in the cache/),
+    )
+  })
+
+  it('the hub token says what it may do, fails where it is needed and refused, and is never shown', async () => {
+    const token = 'hf_secret_of_this_test'
+    const whoami = { type: 'user', name: 'ana', orgs: [], auth: { accessToken: { role: 'read' } } }
+    const server = await hubServer({ repo: 'me/pool', commit: 'c'.repeat(40), files: {}, token, whoami })
+    open.push(server)
+    const env = { HF_ENDPOINT: server.url, HF_HOME: temporaryDirectory(), HF_TOKEN: token }
+    const fromHub = ['pool={kind: hub, repo: me/pool}']
+    expect(await find(hubTokenCheck, [], { env })).toEqual({ state: 'ok', detail: 'of ana, read: no push' })
+    const wrong = { ...env, HF_TOKEN: `${token}x` }
+    const refused = await find(hubTokenCheck, fromHub, { env: wrong })
+    expect(refused).toEqual(failed(/asking the hub whose token this is failed: Invalid credentials/))
+    expect(JSON.stringify(refused)).not.toContain(token)
+    expect(await find(hubTokenCheck, [], { env: wrong })).toMatchObject({ state: 'warn' })
+    expect(await find(hubTokenCheck, fromHub, { env: { ...env, HF_TOKEN: '' } })).toMatchObject({ state: 'skip' })
+    expect(await find(hubTokenCheck, fromHub, { env: { ...env, HF_HUB_OFFLINE: '1' } })).toMatchObject({
+      state: 'skip',
+    })
+    expect(await find(hubTokenCheck, fromHub, { env: { ...env, HF_ENDPOINT: nowhere } })).toEqual(
+      failed(/fetch failed/),
+    )
   })
 
   it('the pool fails for a file that is not there', async () => {

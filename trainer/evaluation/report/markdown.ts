@@ -2,11 +2,12 @@ import type { ReportContent } from './content.ts'
 import type { Table } from './tables.ts'
 
 /** Names come from people and models: what Markdown or HTML would read as markup is shown as it is. */
-const plain = (text: string): string => text.replace(/[\\`*_{}[\]<>|#~$]/g, '\\$&').replace(/\s+/g, ' ')
+export const plain = (text: string): string => text.replace(/[\\`*_{}[\]<>|#~$]/g, '\\$&').replace(/\s+/g, ' ')
 
 const row = (cells: readonly string[]): string => `| ${cells.map(plain).join(' | ')} |`
 
-const tableOf = ({ title, header, rows }: Table): string =>
+/** A table with its title. */
+export const markdownTable = ({ title, header, rows }: Table): string =>
   [`**${plain(title)}**`, '', row(header), `|${header.map(() => '---').join('|')}|`, ...rows.map(row)].join('\n')
 
 /** Longer tables are in the CSV files and in the HTML report. */
@@ -14,7 +15,7 @@ const longest = 60
 
 const shown = (table: Table): string =>
   table.rows.length <= longest
-    ? tableOf(table)
+    ? markdownTable(table)
     : `**${plain(table.title)}**: ${table.rows.length} rows, in \`${table.id}.csv\`.`
 
 /** A report as Markdown; figures are the SVG files beside it. */
