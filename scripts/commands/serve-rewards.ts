@@ -13,6 +13,7 @@ import { createRewardApp } from '../../rewards/service/app.ts'
 import { serveRewards, type RewardServer } from '../../rewards/service/server.ts'
 import { defaultStopTokens } from '../../rewards/service/stop-tokens.ts'
 import { defineCommand } from '../command.ts'
+import { withJudgeEngine } from '../judge-engine.ts'
 import { wholeNumber } from '../number-options.ts'
 import type { Interrupts } from '../interrupts.ts'
 import { rewardTokenVariable } from '../train-service.ts'
@@ -121,29 +122,31 @@ export const serveRewardsCommand = defineCommand({
       : await promptsOf(config, args.pool === undefined ? undefined : resolve(cwd, args.pool), {
           ...{ cwd, env, signal: signals.finish, onProgress: out.progress },
         })
-    const judge = await createJudge(config.judge, { cwd, env, signal: signals.finish })
-    judge?.watch?.((notice) => out.progress(noticeText(notice)))
-    try {
-      const app = createRewardApp({
-        rewards: config.rewards,
-        judge,
-        findPrompt: (id) => prompts.get(id),
-        access,
-        stopTokens: args['stop-token'],
-        maxBodyBytes: args['max-body'] * 2 ** 20,
-        timeoutMs: args.timeout * 1000,
-        onProblem: sayOnce(out.progress),
-      })
-      const server = await serveRewards(app, { host: args.host, port: args.port })
-      const best = rewardMaximum(config.rewards, judge !== null).toFixed(2)
-      out.progress(
-        `${prompts.size} prompts, profile ${config.rewards.profile}, judge ${judge?.name ?? 'none'}, R is at most ${best}`,
-      )
-      out.data(server.url)
-      await serveUntilStopped(server, signals)
-    } finally {
-      await judge?.close()
-    }
+    await withJudgeEngine(config, { cwd, env, signal: signals.finish }, out.progress, async () => {
+      const judge = await createJudge(config.judge, { cwd, env, signal: signals.finish })
+      judge?.watch?.((notice) => out.progress(noticeText(notice)))
+      try {
+        const app = createRewardApp({
+          rewards: config.rewards,
+          judge,
+          findPrompt: (id) => prompts.get(id),
+          access,
+          stopTokens: args['stop-token'],
+          maxBodyBytes: args['max-body'] * 2 ** 20,
+          timeoutMs: args.timeout * 1000,
+          onProblem: sayOnce(out.progress),
+        })
+        const server = await serveRewards(app, { host: args.host, port: args.port })
+        const best = rewardMaximum(config.rewards, judge !== null).toFixed(2)
+        out.progress(
+          `${prompts.size} prompts, profile ${config.rewards.profile}, judge ${judge?.name ?? 'none'}, R is at most ${best}`,
+        )
+        out.data(server.url)
+        await serveUntilStopped(server, signals)
+      } finally {
+        await judge?.close()
+      }
+    })
     return exitCodes.ok
   },
 })
