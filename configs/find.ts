@@ -25,6 +25,11 @@ export const findConfig = (name: string, cwd: string): string => {
   const folders = isBare ? [cwd, shippedFolder()] : [cwd]
   const found = folders.flatMap((folder) => names.map((one) => resolve(folder, one))).find(isFile)
   if (found !== undefined) return found
+  const other = folders.flatMap((folder) => resolve(folder, name)).find((path) => existsSync(path))
+  if (other !== undefined) {
+    const what = statSync(other).isDirectory() ? 'is a directory' : 'is no regular file'
+    throw new PipelineError('config', `${other} ${what}`, { remedy: 'Give the YAML file itself.' })
+  }
   const near = closest(
     basename(name, '.yaml'),
     shippedConfigs().map((one) => basename(one, '.yaml')),

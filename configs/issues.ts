@@ -16,6 +16,9 @@ const longestShown = 60
 
 /** A value as it would be written in the file, on one line. */
 const show = (value: unknown): string => {
+  // JSON has no word for these.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return Number.isNaN(value) ? '.nan' : 'a number beyond all bounds'
   const text = JSON.stringify(value) ?? String(value)
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }
@@ -31,6 +34,9 @@ const unknownKey = (key: string, path: KeyPath, schema: JsonSchema, tree: unknow
   return `unknown key; allowed here: ${allowed.join(', ')}`
 }
 
+/** A whole number that was rounded when it was read. */
+const isTooLong = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value)
+
 const wrongValue = (path: KeyPath, schema: JsonSchema, tree: unknown): ConfigIssue => {
   const value = valueAt(tree, path)
   const allowed = describeAllowed(schema, tree, path)
@@ -40,7 +46,8 @@ const wrongValue = (path: KeyPath, schema: JsonSchema, tree: unknown): ConfigIss
     return { path, message: 'is empty: leave the section out, or give it values', about: 'value' }
   const near = typeof value === 'string' ? closest(value, allowedWords(schema, tree, path)) : undefined
   const hint = near === undefined ? '' : `; did you mean ${near}?`
-  return { path, message: `${show(value)} is not allowed${expected}${hint}`, about: 'value' }
+  const largest = isTooLong(value) ? `; whole numbers are exact up to ${Number.MAX_SAFE_INTEGER}` : ''
+  return { path, message: `${show(value)} is not allowed${expected}${hint}${largest}`, about: 'value' }
 }
 
 const zodsOwnWords = /^(Invalid|Too small|Too big|Unrecognized)/

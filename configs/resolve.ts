@@ -27,9 +27,29 @@ const isOver = (above: KeyPath, path: KeyPath): boolean => above.every((key, i) 
 const overrideOf = (overrides: readonly Override[], path: KeyPath): Override | undefined =>
   overrides.findLast((override) => isOver(override.path, path))
 
-const fail = (name: string, lines: readonly string[]): never => {
+/** What is wrong, and where: a place in the file, or the flag. */
+interface Problem {
+  readonly where: string
+  readonly isFlag: boolean
+  readonly message: string
+}
+
+/** Whoever has more than this is helped by the first ones. */
+const mostShown = 20
+
+/** Flags are not the file's fault. */
+const titleOf = (name: string, problems: readonly Problem[]): string => {
+  const flags = problems.filter(({ isFlag }) => isFlag).length
+  if (flags === problems.length) return 'the command line'
+  return flags === 0 ? name : `${name} with the command line`
+}
+
+const fail = (name: string, problems: readonly Problem[]): never => {
+  const lines = [...new Set(problems.map(({ where, message }) => `${where}  ${message}`))]
   const count = lines.length === 1 ? '1 problem' : `${lines.length} problems`
-  throw new PipelineError('config', `${name} has ${count}:\n${lines.map((line) => `  ${line}`).join('\n')}`, {
+  const more = lines.length > mostShown ? [`… and ${lines.length - mostShown} more`] : []
+  const shown = [...lines.slice(0, mostShown), ...more].map((line) => `  ${line}`).join('\n')
+  throw new PipelineError('config', `${titleOf(name, problems)} has ${count}:\n${shown}`, {
     remedy: 'Correct them and start again; drift-grpo schema prints all keys that a config may have.',
   })
 }
@@ -40,8 +60,14 @@ const culprit = (overrides: readonly Override[], { path, about }: ConfigIssue): 
   return overrideOf(overrides, path) ?? overrides.findLast((override) => isOver(around, override.path))
 }
 
-const place = (name: string, source: YamlSource, overrides: readonly Override[], issue: ConfigIssue): string =>
-  culprit(overrides, issue)?.flag ?? `${name}:${source.positionOf(issue.path, issue.about)}`
+const problemOf = (name: string, source: YamlSource, overrides: readonly Override[], issue: ConfigIssue): Problem => {
+  const flag = culprit(overrides, issue)?.flag
+  return {
+    where: flag ?? `${name}:${source.positionOf(issue.path, issue.about)}`,
+    isFlag: flag !== undefined,
+    message: `${pathText(issue.path) || 'the file'}: ${issue.message}`,
+  }
+}
 
 const trace = (config: unknown, name: string, source: YamlSource, overrides: readonly Override[]): Provenance =>
   Object.fromEntries(
@@ -61,8 +87,10 @@ export const resolveConfig = <T>(schema: z.ZodType<T>, file: ConfigText, sets: r
   const parsed = sets.map(parseOverride)
   const overrides = parsed.filter((override) => 'path' in override)
   const badSyntax = [
-    ...source.errors.map(({ position, message }) => `${file.name}:${position}  ${message}`),
-    ...parsed.flatMap((override) => ('problem' in override ? [`${override.flag}  ${override.problem}`] : [])),
+    ...source.errors.map(({ position, message }) => ({ where: `${file.name}:${position}`, isFlag: false, message })),
+    ...parsed.flatMap((override) =>
+      'problem' in override ? [{ where: override.flag, isFlag: true, message: override.problem }] : [],
+    ),
   ]
   if (badSyntax.length > 0) return fail(file.name, badSyntax)
 
@@ -77,8 +105,8 @@ export const resolveConfig = <T>(schema: z.ZodType<T>, file: ConfigText, sets: r
     return { config: deepFreeze(result.data), provenance: trace(result.data, file.name, source, overrides) }
   }
   const issues = explain(result.error, known, tree)
-  const lines = issues.map(
-    (issue) => `${place(file.name, source, overrides, issue)}  ${pathText(issue.path) || 'the file'}: ${issue.message}`,
+  return fail(
+    file.name,
+    issues.map((issue) => problemOf(file.name, source, overrides, issue)),
   )
-  return fail(file.name, [...new Set(lines)])
 }

@@ -32,6 +32,17 @@ const offsetOf = (document: Document, path: KeyPath, about: 'key' | 'value' | 'm
   return startOf(node) ?? offsetOf(document, path.slice(0, -1), 'key')
 }
 
+/** The parser's own words for what is too deep for it come once for every level. */
+const isOverflow = ({ message }: { readonly message: string }): boolean => message.includes('call stack')
+
+/** Does a value hold itself? Aliases can do that, and nothing that reads a tree ends then. */
+const isCyclic = (value: unknown, above: ReadonlySet<unknown> = new Set()): boolean => {
+  if (typeof value !== 'object' || value === null) return false
+  if (above.has(value)) return true
+  const inside = new Set([...above, value])
+  return Object.values(value).some((part) => isCyclic(part, inside))
+}
+
 /** Reads one strict YAML 1.2 document: duplicate keys, unknown tags and a second document are errors. */
 export const parseYaml = (text: string): YamlSource => {
   const lines = new LineCounter()
@@ -40,23 +51,26 @@ export const parseYaml = (text: string): YamlSource => {
     const { line, col } = lines.linePos(offset)
     return `${Math.max(line, 1)}:${Math.max(col, 1)}`
   }
-  const errors = [...document.errors, ...document.warnings].map((error) => ({
+  const found = [...document.errors, ...document.warnings].map((error) => ({
     position: at(error.pos[0]),
     message: error.message,
   }))
+  const overflow = found.find(isOverflow)
+  const errors = overflow === undefined ? found : [{ ...overflow, message: 'nested too deeply for a config' }]
   const source = {
     positionOf: (path: KeyPath, about: 'key' | 'value' | 'missing') => at(offsetOf(document, path, about)),
     has: (path: KeyPath) => isCollection(document.contents) && document.hasIn(path),
   }
   if (errors.length > 0) return { ...source, value: undefined, errors }
+  const bad = (message: string): YamlSource => ({ ...source, value: undefined, errors: [{ position: '1:1', message }] })
   try {
-    return { ...source, value: document.toJS({ maxAliasCount: 100 }) as unknown, errors }
+    const value = document.toJS({ maxAliasCount: 100 }) as unknown
+    return isCyclic(value)
+      ? bad('an alias stands for a value that holds it: write the value out')
+      : { ...source, value, errors }
   } catch (error) {
-    // The only failure of toJS: aliases that would expand without end.
-    return {
-      ...source,
-      value: undefined,
-      errors: [{ position: '1:1', message: error instanceof Error ? error.message : String(error) }],
-    }
+    // Aliases of aliases that would expand without end.
+    const { message } = error as Error
+    return bad(message.startsWith('Excessive') ? 'aliases (*name) stand for too much: write the values out' : message)
   }
 }

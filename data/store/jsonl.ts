@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { PipelineError } from '../errors.ts'
 
 const lineFeed = 0x0a
 
@@ -43,7 +44,15 @@ export interface JsonlLine {
   readonly complete: boolean
 }
 
-/** Streams the lines of a file with their numbers, in constant memory. */
+/** No record comes near it, and a string cannot grow much further. */
+const longestLine = 2 ** 27
+
+const tooLong = (path: string, line: number): PipelineError =>
+  new PipelineError('setup', `${path}:${line}: a line of more than ${longestLine} characters`, {
+    remedy: 'This is no file of JSON lines: give another one.',
+  })
+
+/** Streams the lines of a file with their numbers, in the memory that its longest line takes. */
 export async function* readLines(path: string): AsyncGenerator<JsonlLine> {
   let rest = ''
   let line = 0
@@ -51,9 +60,14 @@ export async function* readLines(path: string): AsyncGenerator<JsonlLine> {
     encoding: 'utf8',
     highWaterMark: 1 << 18,
   }) as AsyncIterable<string>) {
-    const parts = (rest + chunk).split('\n')
-    rest = parts.pop() ?? ''
-    for (const text of parts) yield { line: ++line, text, complete: true }
+    const [first = '', ...others] = chunk.split('\n')
+    // A long line comes in many chunks: what is there of it already is not looked through again.
+    rest += first
+    if (rest.length > longestLine) throw tooLong(path, line + 1)
+    for (const next of others) {
+      yield { line: ++line, text: rest, complete: true }
+      rest = next
+    }
   }
   if (rest !== '') yield { line: ++line, text: rest, complete: false }
 }

@@ -95,7 +95,9 @@ export const buildPoolCommand = defineCommand({
     const directory = resolve(cwd, args.out)
     await writePool(directory, pool)
     out.progress(`wrote ${pool.prompts.length} prompts to ${join(directory, 'pool.jsonl')}`)
-    for (const text of [...shortfalls(pool.report), ...knownAttacks(pool.report)]) out.progress(`warning: ${text}`)
+    const trainAsked = args.recordings === undefined
+    for (const text of [...shortfalls(pool.report, { trainAsked }), ...knownAttacks(pool.report)])
+      out.progress(`warning: ${text}`)
     out.data(args.json ? JSON.stringify(pool.report) : summaryOf(pool))
     return exitCodes.ok
   },

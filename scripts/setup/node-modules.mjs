@@ -34,7 +34,9 @@ export function nodeModulesAreCurrent(root) {
 export function setUpNodeModules(root) {
   if (nodeModulesAreCurrent(root)) return false
   say('installing the Node packages (npm ci, about 250 MB)')
-  const { status, error } = spawnSync('npm', ['ci', '--no-fund', '--no-audit'], { cwd: root, stdio: ['ignore', 2, 2] })
+  // Warnings about packages are for who develops with them; to who only wants to start they read like failures.
+  const quiet = ['--no-fund', '--no-audit', '--loglevel=error', '--no-update-notifier']
+  const { status, error } = spawnSync('npm', ['ci', ...quiet], { cwd: root, stdio: ['ignore', 2, 2] })
   if (status !== 0) {
     throw new SetupError(`npm ci failed (${error?.message ?? `exit code ${status}`}); what it said is above.`)
   }

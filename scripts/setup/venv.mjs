@@ -35,7 +35,9 @@ export function describeTorch(wheel, gpu) {
  * @param {readonly string[]} args
  */
 async function pip(python, args) {
-  const child = spawn(python, ['-m', 'pip', '--disable-pip-version-check', ...args], { stdio: ['ignore', 2, 2] })
+  // A warning against root is beside the point in an environment of one's own.
+  const env = { ...process.env, PIP_ROOT_USER_ACTION: 'ignore', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
+  const child = spawn(python, ['-m', 'pip', ...args], { stdio: ['ignore', 2, 2], env })
   const [code] = await once(child, 'close')
   if (code !== 0) {
     throw new SetupError(

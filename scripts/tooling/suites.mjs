@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -49,6 +49,19 @@ export function testEnvironment(env) {
 }
 
 /**
+ * Tests remove their temporary directories: what they leave is one failure, and named.
+ * @param {Counts} counts
+ * @param {string} scratch directory that was theirs
+ * @returns {Counts}
+ */
+export function withLeftovers(counts, scratch) {
+  const left = readdirSync(scratch).filter((name) => name.startsWith('drift-grpo-'))
+  if (left.length === 0) return counts
+  process.stderr.write(`tests left ${left.length} temporary directories behind: ${left.slice(0, 10).join(', ')}\n`)
+  return { ...counts, failed: counts.failed + 1 }
+}
+
+/**
  * Runs one test runner. Whatever goes wrong counts: no report, or a failing exit code without a failed test, is one failure.
  * @param {{command: string, args: (report: string) => string[], cwd: string, count: (report: string) => Counts}} suite
  * @returns {Counts}
@@ -56,14 +69,16 @@ export function testEnvironment(env) {
 function run({ command, args, cwd, count }) {
   const folder = mkdtempSync(join(tmpdir(), 'drift-grpo-tests-'))
   const report = join(folder, 'report')
+  const scratch = join(folder, 'tmp')
+  mkdirSync(scratch)
   try {
     const { status } = spawnSync(command, args(report), {
       cwd,
       stdio: ['ignore', 1, 2],
-      env: testEnvironment(process.env),
+      env: testEnvironment({ ...process.env, TMPDIR: scratch }),
     })
     if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 }
-    const counts = count(readFileSync(report, 'utf8'))
+    const counts = withLeftovers(count(readFileSync(report, 'utf8')), scratch)
     return { ...counts, failed: status === 0 ? counts.failed : Math.max(1, counts.failed) }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,15 +1,15 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findConfig } from '../../configs/find.ts'
 import { loadConfig } from '../../configs/load.ts'
 import { packageRoot } from '../../data/package-root.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 const shipped = (name: string): string => join(packageRoot(), 'configs', name)
 let cwd = ''
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'drift-grpo-find-'))
+  cwd = temporaryDirectory()
 })
 
 describe('the file behind a config name', () => {

@@ -139,6 +139,51 @@ describe('a config that is wrong', () => {
     const lines = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(9)}]`)
     expect(problems(['a0: &a0 [1]', ...lines].join('\n'))[0]).toMatch(/a.yaml:1:1 {2}.*alias/i)
   })
+
+  it('refuses an alias inside of what it stands for', () => {
+    expect(problems('betas: &a [*a]')).toStrictEqual([
+      '  a.yaml:1:1  an alias stands for a value that holds it: write the value out',
+    ])
+    expect(problems('run: &a {steps: *a}')[0]).toContain('an alias stands for a value that holds it')
+  })
+
+  it.each([
+    ['lists', `betas: ${'['.repeat(20_000)}`],
+    ['maps', `run: ${'{a: '.repeat(20_000)}`],
+    ['closed lists', `betas: ${'['.repeat(5000)}${']'.repeat(5000)}`],
+  ])('says once that %s are nested too deeply', (_, text) => {
+    const found = problems(text)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain('nested too deeply for a config')
+  })
+
+  it('shows the first twenty problems, and says how many more there are', () => {
+    const text = Array.from({ length: 400 }, (_, i) => `key${i}: 1`).join('\n')
+    expect(problems(text)).toHaveLength(21)
+    expect(problems(text).at(-1)).toBe('  … and 380 more')
+    expect(() => resolve(text)).toThrow('a.yaml has 400 problems:')
+  })
+
+  it('names the command line where the file is not at fault', () => {
+    expect(() => resolve('rate: 1', ['rate'])).toThrow(/^the command line has 1 problem:/)
+    expect(() => resolve('rate: 1', ['rate=fast'])).toThrow(/^the command line has 1 problem:/)
+    expect(() => resolve('rate: 2', ['run.steps=x'])).toThrow(/^a.yaml with the command line has 2 problems:/)
+    expect(() => resolve('rate: 2')).toThrow(/^a.yaml has 1 problem:/)
+  })
+
+  it('has words for numbers that JSON has none for, and for those that were rounded', () => {
+    expect(problems('rate: 1e400')[0]).toContain(
+      'rate: a number beyond all bounds is not allowed; expected a number above 0',
+    )
+    expect(problems('rate: .nan')[0]).toContain('rate: .nan is not allowed')
+    expect(problems('run: {steps: 9007199254740993}')[0]).toContain('whole numbers are exact up to 9007199254740991')
+  })
+
+  it('refuses a key path without end, and does not repeat it', () => {
+    const [found = ''] = problems('', [`run.${'a.'.repeat(9000)}b=1`])
+    expect(found).toContain('a key path has at most 16 parts')
+    expect(found.length).toBeLessThan(300)
+  })
 })
 
 describe('any text and any flag', () => {

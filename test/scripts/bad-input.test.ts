@@ -1,15 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { packageRoot } from '../../data/package-root.ts'
 import { runProgram, type Ended } from '../support/run-program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'drift-grpo-bad-'))
+  folder = temporaryDirectory()
 })
 
 /** A pool that is built in no time. */
@@ -116,6 +116,7 @@ describe('a bad pool', () => {
     const { code, stderr } = await cli(['build-pool', '--recordings', recordings, '--heldout', '50', '--out', 'pool'])
     expect(code).toBe(0)
     expect(stderr).toMatch(/warning: the pool is \d+ held-out prompts short of .* n5 aggregate_and_decision 10$/m)
+    expect(stderr).not.toContain('training prompts short of what was asked for')
   })
 
   it('of recordings that are not there is named', async () => {

@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../configs/load.ts'
@@ -7,10 +7,11 @@ import { packageRoot } from '../../data/package-root.ts'
 import { findNewestRun, findRun, loadRunConfig } from '../../scripts/run-config.ts'
 import { listRuns, readRun } from '../../scripts/run-list.ts'
 import { processStart } from '../../trainer/lock.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 let runs = ''
 beforeEach(() => {
-  runs = mkdtempSync(join(tmpdir(), 'drift-grpo-runs-'))
+  runs = temporaryDirectory()
 })
 
 /** No process has this number: it is above what the system gives out. */

@@ -1,10 +1,10 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { packageRoot } from '../../data/package-root.ts'
 import { mayLack } from '../support/require.ts'
 import { runProgram, startProgram, type Started } from '../support/run-program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 const base = join(packageRoot(), 'data', 'tiny-base')
 const notReady = mayLack([join(base, 'config.json'), join(packageRoot(), '.venv', 'bin', 'python')])
@@ -12,7 +12,7 @@ const notReady = mayLack([join(base, 'config.json'), join(packageRoot(), '.venv'
 // Each test starts a worker, and loading one takes minutes on a machine that is busy with other things.
 vi.setConfig({ testTimeout: 600_000 })
 
-const cwd = mkdtempSync(join(tmpdir(), 'drift-grpo-train-'))
+const cwd = temporaryDirectory()
 const settings = [
   ...['model.path=./model', 'model.maxCompletionTokens=24', 'pool.train=10', 'pool.heldout=5'],
   ...['sampling.promptsPerStep=5', 'sampling.groupSize=2', 'evaluation.prompts=5', 'evaluation.atEnd=false'],

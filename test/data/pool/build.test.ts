@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { buildPool, buildPoolFrom, writePool } from '../../../data/pool/build.ts'
@@ -11,6 +10,7 @@ import { nodeIds } from '../../../data/records/node.ts'
 import { Prompt } from '../../../data/records/prompt.ts'
 import { generateTrajectories } from '../../../data/world/trajectories.ts'
 import { clean, drifted, testSource } from './trajectories.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 const options = { train: 100, heldout: 100, seed: 1, mistakeShare: 0.1, hideShare: 0.3, examples: 0 } as const
 const share = (prompts: readonly Prompt[], holds: (prompt: Prompt) => boolean): number =>
@@ -108,7 +108,7 @@ describe('a pool of a finite set of trajectories', () => {
 })
 
 test('a written pool is read back as it was, with its report beside it', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'pool-'))
+  const directory = temporaryDirectory()
   const pool = buildPool(testSource, { ...options, train: 20, heldout: 10 })
   await writePool(directory, pool)
   const read: Prompt[] = []

@@ -1,13 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { writeFileAtomic, writeJsonAtomic } from '../../../data/store/atomic.ts'
 import { appendJsonl, readJsonl } from '../../../data/store/jsonl.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 let directory = ''
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'store-'))
+  directory = temporaryDirectory()
 })
 
 const collect = async (path: string): Promise<{ records: unknown[]; torn: number[] }> => {

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../configs/load.ts'
 import { packageRoot } from '../../../data/package-root.ts'
 import { gatherFacts } from '../../../scripts/plan/gather.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 test('the time of a step comes from the newest run of the same settings; damaged runs are passed over', async () => {
-  const runs = mkdtempSync(join(tmpdir(), 'drift-grpo-gather-'))
+  const runs = temporaryDirectory()
   const { config } = await loadConfig({
     name: 'tiny.yaml',
     sets: [`run.dir=${JSON.stringify(runs)}`],

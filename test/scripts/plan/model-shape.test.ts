@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readModelShape } from '../../../scripts/plan/model-shape.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'drift-grpo-shape-'))
+  folder = temporaryDirectory()
 })
 
 const settings = { num_hidden_layers: 2, hidden_size: 8, num_attention_heads: 4, num_key_value_heads: 2 }

@@ -1,11 +1,11 @@
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findPython } from '../../../scripts/setup/find-python.mjs'
 import { SetupError } from '../../../scripts/setup/report.mjs'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'drift-grpo-python-'))
+const folder = temporaryDirectory()
 
 /** A program that answers like a Python of that version. */
 const fakePython = (name: string, answer: string): string => {

@@ -3,24 +3,23 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   realpathSync,
   renameSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { packageRoot } from '../../../data/package-root.ts'
 import { nodeModulesAreCurrent } from '../../../scripts/setup/node-modules.mjs'
 import { madeElsewhere, relocate } from '../../../scripts/setup/relocate.mjs'
 import { filesBelow, hashFiles } from '../../../scripts/setup/stamp.mjs'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 let root = ''
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'drift-grpo-setup-')))
+  root = realpathSync(temporaryDirectory())
 })
 
 describe('set-up', () => {

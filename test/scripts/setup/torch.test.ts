@@ -1,9 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { torchRequirement, wheelOfReport } from '../../../scripts/setup/torch.mjs'
 import { describeTorch } from '../../../scripts/setup/venv.mjs'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 const report = (url: string, needs: string[]): string =>
   JSON.stringify({ install: [{ download_info: { url }, metadata: { requires_dist: needs } }] })
@@ -33,7 +33,7 @@ describe('which torch set-up takes', () => {
   })
 
   it('finds the pinned version among the requirement files', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'drift-grpo-torch-'))
+    const folder = temporaryDirectory()
     const [dev, runtime] = ['dev.txt', 'runtime.txt'].map((name) => join(folder, name)) as [string, string]
     writeFileSync(dev, 'torchvision==1\npytest==9\n')
     writeFileSync(runtime, 'fastapi==1\ntorch == 2.13.0  # the worker\n')

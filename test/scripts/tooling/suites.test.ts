@@ -1,5 +1,8 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { countJunit, countVitest } from '../../../scripts/tooling/suites.mjs'
+import { countJunit, countVitest, withLeftovers } from '../../../scripts/tooling/suites.mjs'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 describe('the sum of all tests', () => {
   it('counts a vitest file that does not load as a failure', () => {
@@ -24,5 +27,16 @@ describe('the sum of all tests', () => {
 
   it('counts an empty report as nothing', () => {
     expect(countJunit('')).toStrictEqual({ passed: 0, failed: 0, skipped: 0 })
+  })
+})
+
+describe('temporary directories that tests leave', () => {
+  it('are one failure', () => {
+    const scratch = temporaryDirectory()
+    const counts = { passed: 3, failed: 0, skipped: 1 }
+    mkdirSync(join(scratch, 'node-compile-cache'))
+    expect(withLeftovers(counts, scratch)).toEqual(counts)
+    mkdirSync(join(scratch, 'drift-grpo-test-abc'))
+    expect(withLeftovers(counts, scratch)).toEqual({ ...counts, failed: 1 })
   })
 })
