@@ -25,7 +25,7 @@ const isOk = (status: number): boolean => status >= 200 && status < 300
  * One HTTP exchange with a JSON body, and a deadline over the whole of it. Built on node:http because the global fetch
  * gives up after 300 s without response headers whatever deadline it is given, and a sampler sends headers only when a
  * group is complete. Each exchange has its own connection: nothing is lost to a server that closes idle ones.
- * Rejects with a TimeoutError at the deadline, with the signal's reason, or with the socket's error.
+ * Rejects with a TimeoutError at the deadline, with the signal's reason, with the socket's error, or where a JSON reply was cut off.
  */
 export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
   const deadline = AbortSignal.timeout(request.timeoutMs)
@@ -43,9 +43,11 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
         const chunks: Buffer[] = []
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
         incoming.on('error', reject)
-        incoming.on('end', () =>
-          resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
-        )
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8')
+          if (isCutOff(incoming.headers['content-type'], text)) reject(new CutOffError())
+          else resolve({ status: incoming.statusCode ?? 0, text })
+        })
       })
       outgoing.on('error', reject)
       outgoing.end(payload)
@@ -94,7 +96,18 @@ export const readError = (reply: HttpReply): { readonly message: string; readonl
   return { message: text === '' ? `HTTP status ${reply.status} without a body` : text, type: undefined }
 }
 
-const transientCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'])
+/** A reply that says it is JSON and is not: something on the way cut it off, as good as a broken connection. */
+class CutOffError extends Error {
+  readonly code = 'EBADMSG'
+  constructor() {
+    super('the reply was cut off')
+  }
+}
+
+const isCutOff = (type: string | undefined, text: string): boolean =>
+  type?.startsWith('application/json') === true && text !== '' && parsed(text) === undefined
+
+const transientCodes = new Set(['EBADMSG', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'])
 
 /** A process that dies breaks its connections a moment before its end is known. */
 const noticeMs = 1000

@@ -25,7 +25,7 @@ export interface LogprobItem {
 /** Whoever owns the weights, the optimizer and the tokenizer. May be another machine; what it stores is named, not handed over. */
 export interface Learner {
   info(signal?: AbortSignal): Promise<LearnerInfo>
-  /** Starts a run's adapter and optimizer at version 0. The same request again changes nothing. */
+  /** Starts a run's adapter and optimizer at version 0, also where the run had gone on: it died before its first checkpoint. */
   open(session: SessionRequest, signal?: AbortSignal): Promise<void>
   /** Token ids of each prompt with the generation prompt, in the order given. */
   tokenize(prompts: readonly { id: string; messages: readonly Message[] }[], signal?: AbortSignal): Promise<number[][]>

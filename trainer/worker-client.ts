@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -19,6 +20,8 @@ export interface WorkerClientOptions {
   readonly statesDir: string
   /** Aborted, with the reason, when the worker process has ended: calls in flight reject at once. */
   readonly gone?: AbortSignal | undefined
+  /** Pause before the second try of a call. */
+  readonly firstPauseMs?: number
 }
 
 const Info = z.object({
@@ -46,8 +49,9 @@ const Saved = z.object({ version: z.int(), path: z.string() })
 const remedies: Readonly<Record<string, string>> = {
   OutOfMemory:
     'Lower worker.tokenBudget, sampling.promptsPerStep or the length limits, or raise worker.memoryFraction.',
-  NonFiniteUpdate: 'Nothing was changed. Lower optimizer.learningRate; the step is in updates/ for inspection.',
+  NonFiniteUpdate: 'Nothing was changed. Lower optimizer.learningRate; the step is in rollouts/ for inspection.',
   StaleVersion: 'Another client drives this worker, or it was restarted: resume the run from its last checkpoint.',
+  StorageFailed: 'Make room there, or make it writable; what was stored before is intact. Then resume the run.',
   Conflict: 'Another run holds this worker, or the name is taken: start a fresh worker.',
 }
 
@@ -62,10 +66,16 @@ interface Call<T> {
 /** Prompts sent in one /tokenize call. */
 const tokenizeChunk = 128
 
-/** Routes that refuse a path which exists: after a lost reply a second try could not tell success from a conflict. */
-const onceOnly = new Set(['/adapters', '/state/save'])
+/**
+ * Routes that would do more, or refuse, the second time. Each call has a name that all its tries carry: the worker answers a
+ * repeated one as it did the first time. An update is known by its step and its payload.
+ */
+const named = new Set(['/session', '/adapters', '/state/save', '/state/load'])
 
-/** Learner over the HTTP routes of the Python worker. Where a route is idempotent a lost reply is asked for again. */
+/** A worker that is restarting, or a bad line, is given a quarter of a minute. */
+const tries = 8
+
+/** Learner over the HTTP routes of the Python worker. A lost reply is asked for again; nothing is done twice by that. */
 export class WorkerClient implements Learner {
   readonly #options: WorkerClientOptions
 
@@ -159,10 +169,15 @@ export class WorkerClient implements Learner {
   }
 
   #call<T>(call: Call<T>): Promise<T> {
-    return withRetry(() => this.#once(call), { tries: onceOnly.has(call.route) ? 1 : 3, signal: call.signal })
+    const headers = named.has(call.route) ? { 'idempotency-key': randomUUID() } : {}
+    const { firstPauseMs } = this.#options
+    return withRetry(() => this.#once(call, headers), { tries, firstPauseMs, signal: call.signal })
   }
 
-  async #once<T>({ method, route, body, schema, signal }: Call<T>): Promise<T> {
+  async #once<T>(
+    { method, route, body, schema, signal }: Call<T>,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<T> {
     const { url, token, requestTimeoutMs, gone } = this.#options
     const signals = [gone, signal].filter((one) => one !== undefined)
     const either = signals.length === 0 ? undefined : AbortSignal.any(signals)
@@ -172,6 +187,7 @@ export class WorkerClient implements Learner {
         url: `${url.replace(/\/$/, '')}${route}`,
         body,
         token,
+        headers,
         timeoutMs: requestTimeoutMs,
         signal: either,
       })

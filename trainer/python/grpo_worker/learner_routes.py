@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Header, Request
 from fastapi.responses import JSONResponse
 
 from grpo_worker import protocol
 from grpo_worker.info import worker_info
+from grpo_worker.once import HEADER, Once
 from grpo_worker.worker import Worker
 
 Body = TypeVar("Body", bound=protocol.Wire)
+Key = Annotated[str | None, Header(alias=HEADER)]
 
 
 async def _raw(request: Request) -> bytes:
@@ -27,16 +29,19 @@ def _read(kind: type[Body]) -> Callable[..., Body]:
 
 
 def router(worker: Worker) -> APIRouter:
-    """The learner's routes around one worker."""
+    """The learner's routes around one worker. Those that would do more the second time heed the name of a call."""
     routes = APIRouter()
+    once = Once()
 
     @routes.get("/info")
     def info() -> JSONResponse:
         return JSONResponse(worker_info(worker))
 
     @routes.post("/session")
-    def session(request: Annotated[protocol.SessionRequest, Depends(_read(protocol.SessionRequest))]) -> JSONResponse:
-        return JSONResponse(worker.open(request).wire())
+    def session(
+        request: Annotated[protocol.SessionRequest, Depends(_read(protocol.SessionRequest))], key: Key = None
+    ) -> JSONResponse:
+        return JSONResponse(once.answer(key, f"session {request!r}", lambda: worker.open(request).wire()))
 
     @routes.post("/tokenize")
     def tokenize(
@@ -55,15 +60,21 @@ def router(worker: Worker) -> APIRouter:
         return JSONResponse(worker.logprobs(request))
 
     @routes.post("/adapters")
-    def adapters(request: Annotated[protocol.PathRequest, Depends(_read(protocol.PathRequest))]) -> JSONResponse:
-        return JSONResponse(worker.save_adapter(request))
+    def adapters(
+        request: Annotated[protocol.PathRequest, Depends(_read(protocol.PathRequest))], key: Key = None
+    ) -> JSONResponse:
+        return JSONResponse(once.answer(key, f"adapters {request!r}", lambda: worker.save_adapter(request)))
 
     @routes.post("/state/save")
-    def save(request: Annotated[protocol.PathRequest, Depends(_read(protocol.PathRequest))]) -> JSONResponse:
-        return JSONResponse(worker.save(request))
+    def save(
+        request: Annotated[protocol.PathRequest, Depends(_read(protocol.PathRequest))], key: Key = None
+    ) -> JSONResponse:
+        return JSONResponse(once.answer(key, f"save {request!r}", lambda: worker.save(request)))
 
     @routes.post("/state/load")
-    def load(request: Annotated[protocol.PathRequest, Depends(_read(protocol.PathRequest))]) -> JSONResponse:
-        return JSONResponse(worker.load(request))
+    def load(
+        request: Annotated[protocol.PathRequest, Depends(_read(protocol.PathRequest))], key: Key = None
+    ) -> JSONResponse:
+        return JSONResponse(once.answer(key, f"load {request!r}", lambda: worker.load(request)))
 
     return routes

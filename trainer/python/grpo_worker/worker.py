@@ -48,8 +48,15 @@ class Worker:
         self.parameters = self.base.parameters
 
     def open(self, request: protocol.SessionRequest) -> protocol.SessionAnswer:
-        """Start a run, or answer again for the run that is open. Another run is a Conflict."""
+        """Start a run, from the beginning where it is open already. Another run is a Conflict.
+
+        Whoever starts a run that has gone on died before its first checkpoint, and goes back to nothing.
+        """
         with self.base.lock:
+            open_run = self.session
+            if open_run is not None and open_run.request == request and open_run.version > 0:
+                close_session(open_run)
+                self.session = None
             if self.session is None:
                 self.ranks.announce("open", request.to_bytes())
                 self.session = open_session(self.base, request)
