@@ -61,6 +61,7 @@ export class Recorder {
 
   /** Begins to write that it does again what it did before. */
   continued(loop: LoopState | null, message: string): void {
+    this.activity.resume()
     this.#begin(this.#inOrder(() => this.event('continued', message, loop?.nextStep ?? null)))
     this.#begin(this.status(this.#doing, loop))
   }

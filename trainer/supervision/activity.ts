@@ -64,6 +64,12 @@ export class Activity {
     this.#arrived += 1
   }
 
+  /** An outage that was told of is over: it is neither a stall nor what is usual. */
+  resume(): void {
+    this.#last = this.#now()
+    this.#told = false
+  }
+
   /** What to say about a wait that is too long, once for each; null: all is as usual. */
   stall(): string | null {
     const waited = this.#now() - this.#last

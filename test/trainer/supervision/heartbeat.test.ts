@@ -56,6 +56,17 @@ describe('what a run is at', () => {
     expect(activity.stall()).toMatch(/waits for the adapter/)
   })
 
+  it('does not count an outage, neither as a stall nor as what is usual', () => {
+    const { activity, pass } = clockwork()
+    activity.enter('sampling')
+    pass(5000)
+    activity.resume()
+    expect(activity.stall()).toBeNull()
+    activity.progressed()
+    pass(301)
+    expect(activity.stall()).toMatch(/^no progress for 301 s/)
+  })
+
   it('has a patience for each phase, and none while it starts', () => {
     const { activity, pass } = clockwork()
     pass(100_000)
