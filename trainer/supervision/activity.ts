@@ -1,6 +1,6 @@
 /** What a run is at, for people who look at it from outside. */
-export const phases = ['starting', 'sampling', 'scoring', 'updating', 'publishing', 'saving', 'evaluating'] as const
-export type Phase = (typeof phases)[number]
+const phases = ['starting', 'sampling', 'scoring', 'updating', 'publishing', 'saving', 'evaluating'] as const
+type Phase = (typeof phases)[number]
 
 /** No progress for longer than this is worth a word, in seconds; the deadlines of requests act later, and by themselves. */
 const patience: Readonly<Record<Phase, number>> = {

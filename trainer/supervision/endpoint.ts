@@ -12,7 +12,7 @@ export interface ServerSource {
   readonly client: VllmSampler
   /** How long somebody who has nobody else to ask waits for it. */
   readonly patienceMs: number
-  /** How often it may be lost before it is given up. */
+  /** How often it may be lost within an hour before it is given up. */
   readonly mostLosses: number
   /**
    * Resolves with the client to use from then on when the server answers again: it may have to be started anew. Rejects when
@@ -30,6 +30,8 @@ export interface EndpointContext {
   readonly closing: AbortSignal
 }
 
+const hourMs = 3_600_000
+
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(0)} s`
 
 /**
@@ -45,6 +47,8 @@ export class Endpoint {
   readonly #context: EndpointContext
   #client: VllmSampler
   #losses = 0
+  /** When it was lost, of the last hour. */
+  #lately: number[] = []
   #returning: Promise<void> | null = null
   #givenUp: Error | null = null
 
@@ -89,7 +93,7 @@ export class Endpoint {
   lose(error: unknown, losses: number): void {
     // Somebody else saw the same end, or it has come back since.
     if (losses !== this.#losses || !this.isUp) return
-    this.#losses += 1
+    this.#count()
     this.#returning = this.#comeBack(performance.now())
     this.#context.say(`${this.name} is lost: ${(error as Error).message}`)
   }
@@ -116,16 +120,22 @@ export class Endpoint {
   async #bringBack(): Promise<void> {
     const { closing, say } = this.#context
     for (;;) {
-      if (this.#losses > this.#source.mostLosses) throw this.#lostTooOften()
+      if (this.#lately.length > this.#source.mostLosses) throw this.#lostTooOften()
       this.#client = await this.#source.revive(closing, say)
       try {
         await this.#deliver()
         return
       } catch (error) {
         if (closing.aborted || !this.isLoss(error, this.#client)) throw error
-        this.#losses += 1
+        this.#count()
       }
     }
+  }
+
+  #count(): void {
+    const now = performance.now()
+    this.#losses += 1
+    this.#lately = [...this.#lately.filter((at) => now - at < hourMs), now]
   }
 
   /** Loads and proves everything that is wanted, also what becomes wanted meanwhile; then, in the same turn, is in use. */
@@ -152,7 +162,7 @@ export class Endpoint {
   #lostTooOften(): PipelineError {
     const { mostLosses } = this.#source
     const reason: unknown = this.#client.gone?.reason
-    return new PipelineError('sampler', `it was lost ${this.#losses} times, and may be ${mostLosses} times`, {
+    return new PipelineError('sampler', `${this.name} was lost more than ${mostLosses} times within an hour`, {
       remedy: 'Find out why it ends (its log says), then resume the run.',
       retryable: true,
       cause: reason,

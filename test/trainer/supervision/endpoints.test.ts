@@ -7,6 +7,7 @@ import { Endpoints } from '../../../trainer/supervision/endpoints.ts'
 import { restarted } from '../../../trainer/supervision/restarted.ts'
 import { freePort } from '../../../trainer/vllm/free-port.ts'
 import type { EngineOptions, EngineProcess } from '../../../trainer/vllm-process.ts'
+import { fakeServer } from '../../support/fake-server.ts'
 import { fakeClient, fakeEngine, FakeEngines, type FakeMode } from '../../support/fake-engines.ts'
 
 const engines = new FakeEngines()
@@ -183,6 +184,27 @@ describe('a sampler that somebody else runs', () => {
     const { sampler, notices } = await alone()
     await expect(sampler.sample(request(256, 'p9'))).rejects.toThrow(/does not exist/)
     expect(notices).toEqual([])
+  })
+
+  it('that forgets its adapter again and again is given up', async () => {
+    const server = await fakeServer(({ route }) =>
+      route === 'POST /v1/completions'
+        ? { status: 404, json: { error: { message: 'The model `p1` does not exist.', type: 'NotFoundError' } } }
+        : { text: '' },
+    )
+    try {
+      const source = attached({ url: server.url, client: fakeClient(server.url) })
+      const sampler = new Endpoints([{ ...source, mostLosses: 2 }])
+      open.push(sampler)
+      await sampler.load('p1', adapter)
+      await expect(sampler.sample(request(256))).rejects.toMatchObject({
+        retryable: true,
+        message: `the sampler at ${server.url} was lost more than 2 times within an hour`,
+      })
+      expect(server.calls.filter(({ route }) => route === 'POST /v1/load_lora_adapter')).toHaveLength(3)
+    } finally {
+      await server.close()
+    }
   })
 
   it('lets go of whoever waits when they give up', async () => {
