@@ -30,6 +30,8 @@ const systemErrors: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or directory',
   EISDIR: 'it is a directory',
   EMFILE: 'too many open files',
+  ELOOP: 'a link leads back to itself',
+  ENAMETOOLONG: 'the name is too long',
 }
 
 const systemText = (error: NodeJS.ErrnoException): string | undefined => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { exitCodes, PipelineError } from '../../data/errors.ts'
 import { importAgentDojo } from '../../data/pool/import/agentdojo.ts'
@@ -12,7 +12,7 @@ import { table } from '../table.ts'
 
 /** Recordings have no natural end of training prompts: as many are taken as stay balanced. */
 const fromRecordings = (directory: string, options: BuildOptions, unlabelled: boolean | undefined): Pool => {
-  if (!existsSync(directory)) {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new PipelineError('pool', `there is no directory ${directory}`, {
       remedy: 'Give the directory that holds runs/, and derived/ with labels if there are any.',
     })
@@ -25,6 +25,12 @@ const fromRecordings = (directory: string, options: BuildOptions, unlabelled: bo
     },
   })
   const { prompts, report } = buildPoolFrom(trajectories, options)
+  if (prompts.length === 0) {
+    const count = Object.values(refused).reduce((sum, one) => sum + one, 0)
+    throw new PipelineError('pool', `no prompt can be made of ${directory}: ${count} recorded runs were refused`, {
+      remedy: 'Give the directory that holds runs/;. --unlabelled takes runs without labels.',
+    })
+  }
   return { prompts, report: { ...report, rejected: { ...report.rejected, ...refused } } }
 }
 
