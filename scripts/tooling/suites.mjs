@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -71,6 +71,8 @@ function run({ command, args, cwd, count }) {
   const report = join(folder, 'report')
   const scratch = join(folder, 'tmp')
   mkdirSync(scratch)
+  // One test is another user, and has to find its way in.
+  chmodSync(folder, 0o755)
   try {
     const { status } = spawnSync(command, args(report), {
       cwd,
