@@ -1,4 +1,14 @@
-export type Boundary = 'config' | 'pool' | 'judge' | 'rewards' | 'sampler' | 'worker' | 'checkpoint' | 'setup' | 'usage'
+export type Boundary =
+  | 'config'
+  | 'pool'
+  | 'judge'
+  | 'rewards'
+  | 'sampler'
+  | 'worker'
+  | 'checkpoint'
+  | 'storage'
+  | 'setup'
+  | 'usage'
 
 export interface PipelineErrorOptions {
   /** What the user can do about it: one sentence. */

@@ -17,6 +17,7 @@ const exitCodeOf = {
   sampler: exitCodes.training,
   worker: exitCodes.training,
   checkpoint: exitCodes.training,
+  storage: exitCodes.training,
 } as const satisfies Record<Boundary, number>
 
 /** Refusals of the operating system that a user can act on, in the words of the user. */

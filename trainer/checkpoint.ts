@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import { writeJsonAtomic } from '../data/store/atomic.ts'
+import { storing } from '../data/store/storage.ts'
 import type { Learner } from './learner.ts'
 
 /** Everything that the loop itself carries from step to step. The prompts of a step follow from the seed and the step. */
@@ -71,6 +72,18 @@ export const checkpointSteps = async (checkpointsDir: string): Promise<number[]>
   return states.flatMap((state) => (state === null ? [] : [state.nextStep]))
 }
 
+/** Adapters that a kept checkpoint names: directories under adapters/. */
+export const checkpointAdapters = async (checkpointsDir: string): Promise<string[]> => {
+  const states = await Promise.all((await names(checkpointsDir)).map((name) => readLoop(join(checkpointsDir, name))))
+  return states.flatMap((state) => state?.adapter ?? [])
+}
+
+/** What says that a checkpoint is whole goes first: a process that dies in between leaves none that looks whole. */
+const dropCheckpoint = async (directory: string): Promise<void> => {
+  await rm(join(directory, 'loop.json'), { force: true })
+  await rm(directory, { recursive: true, force: true })
+}
+
 /**
  * Saves worker and loop at the border of two steps, then removes all but the newest `keep` checkpoints and that of
  * `alsoStep`. False when this border has its checkpoint already: then nothing was done.
@@ -85,18 +98,18 @@ export const saveCheckpoint = async (
   const directory = join(checkpointsDir, directoryOf(state.nextStep))
   if ((await readLoop(directory)) !== null) return false
   await rm(directory, { recursive: true, force: true })
-  await mkdir(directory, { recursive: true })
+  await storing(directory, () => mkdir(directory, { recursive: true }))
   await learner.saveState(workerState(state))
   await writeJsonAtomic(join(directory, 'loop.json'), state)
   const old = (await names(checkpointsDir)).slice(keep)
   for (const name of old.filter((one) => alsoStep === null || one !== directoryOf(alsoStep)))
-    await rm(join(checkpointsDir, name), { recursive: true, force: true })
+    await dropCheckpoint(join(checkpointsDir, name))
   return true
 }
 
 /** Removes what lies after the checkpoint that a run resumes from: the steps are made again. */
 export const dropLaterCheckpoints = async (checkpointsDir: string, nextStep: number): Promise<void> => {
   for (const name of await names(checkpointsDir)) {
-    if (Number(name.slice(5)) > nextStep) await rm(join(checkpointsDir, name), { recursive: true, force: true })
+    if (Number(name.slice(5)) > nextStep) await dropCheckpoint(join(checkpointsDir, name))
   }
 }

@@ -27,6 +27,12 @@ export const RunSection = z
       .default(20)
       .describe('A checkpoint after so many steps; one is always made at the end.'),
     keepCheckpoints: z.int().min(1).default(2).describe('How many checkpoints are kept; older ones are removed.'),
+    keepSteps: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe('How many steps keep their rollouts and updates; older ones go with each checkpoint. null: all of them.'),
   })
   .prefault({})
 export type RunSection = z.infer<typeof RunSection>

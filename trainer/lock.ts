@@ -5,6 +5,7 @@ import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
+import { storing } from '../data/store/storage.ts'
 
 const Holder = z.strictObject({ pid: z.int(), startedAt: z.string(), host: z.string() })
 /** Who holds a lock. */
@@ -57,9 +58,11 @@ export const lockHolder = async (path: string): Promise<Holder | undefined> => {
 const create = async (path: string): Promise<boolean> => {
   const holder: Holder = { pid: process.pid, startedAt: processStart(process.pid) ?? '', host: hostname() }
   const own = `${path}.${randomBytes(4).toString('hex')}`
-  await writeFile(own, `${JSON.stringify(holder)}\n`)
   try {
-    await link(own, path)
+    await storing(path, async () => {
+      await writeFile(own, `${JSON.stringify(holder)}\n`)
+      await link(own, path)
+    })
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -69,25 +72,39 @@ const create = async (path: string): Promise<boolean> => {
   }
 }
 
+/** Where nothing can be removed any more the lock stays: it holds nobody up once this process has ended. */
+const release = (path: string): Promise<void> => rm(path, { force: true }).catch(() => undefined)
+
+const inUse = ({ pid, host }: Holder, path: string): PipelineError =>
+  new PipelineError('checkpoint', `the run is in use by process ${pid} on ${host}`, {
+    remedy: `Wait for it, or stop it. If it no longer exists, remove ${path}.`,
+  })
+
+/** What was moved away was no stale lock any more: another taker had put its own there in the meantime. */
+const putBack = async (moved: string, path: string): Promise<void> => {
+  await link(moved, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+}
+
 /**
  * Takes a lock file for this process; gives the function that releases it. A lock whose process is gone is taken over.
  * Throws a PipelineError when a live process holds it.
  */
 export const acquireLock = async (path: string): Promise<() => Promise<void>> => {
   for (let attempt = 0; attempt < 3; attempt++) {
-    if (await create(path)) return () => rm(path, { force: true })
+    if (await create(path)) return () => release(path)
     const holder = await lockHolder(path)
-    if (holder !== undefined) {
-      throw new PipelineError('checkpoint', `the run is in use by process ${holder.pid} on ${holder.host}`, {
-        remedy: `Wait for it, or stop it. If it no longer exists, remove ${path}.`,
-      })
-    }
+    if (holder !== undefined) throw inUse(holder, path)
     // Moved away under a name of its own, so that of two takers only one can have moved it.
     const stale = `${path}.${randomBytes(4).toString('hex')}.stale`
     await rename(path, stale).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
+    const faster = await lockHolder(stale)
+    if (faster !== undefined) await putBack(stale, path)
     await rm(stale, { force: true })
+    if (faster !== undefined) throw inUse(faster, path)
   }
   throw new PipelineError('checkpoint', `could not take the lock ${path}: other processes keep taking it`)
 }

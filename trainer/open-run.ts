@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PipelineError } from '../data/errors.ts'
 import { packageRoot } from '../data/package-root.ts'
@@ -30,6 +30,16 @@ export interface OpenRunRequest {
   readonly judge: string
 }
 
+/** A run without its sources could not be continued: one whose sources cannot be written never was. */
+const writeSources = async (run: RunDirectory, sources: RunSources): Promise<void> => {
+  try {
+    await run.writeSources(sources)
+  } catch (error) {
+    await rm(run.root, { recursive: true, force: true })
+    throw error
+  }
+}
+
 /** Makes a new run with its sources, or opens an existing one at its newest checkpoint; locks it either way. */
 export const openRun = async ({ section, configName, resume, sources, judge }: OpenRunRequest): Promise<OpenRun> => {
   const run =
@@ -38,7 +48,7 @@ export const openRun = async ({ section, configName, resume, sources, judge }: O
       : await openRunDirectory(section.dir, resume)
   const release = await acquireLock(run.lock)
   try {
-    if (resume === null) await run.writeSources(sources)
+    if (resume === null) await writeSources(run, sources)
     const meta = await run.readMeta()
     // What needs no model is compared before one is loaded.
     if (meta !== null) requireSame(meta, { seed: section.seed, judge, poolHash: poolHash(sources.pool) })

@@ -1,10 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { dirname } from 'node:path'
 import type { GroupAdvantages } from '../data/records/advantage.ts'
 import type { StepMetrics } from '../data/records/metrics.ts'
 import type { RolloutRecord, RunEvent, RunStatus } from '../data/records/run.ts'
 import type { UpdateBatch, UpdateResult } from '../data/records/update.ts'
+import { writeFileWhole } from '../data/store/atomic.ts'
 import { appendJsonl } from '../data/store/jsonl.ts'
 import type { LoopState } from './checkpoint.ts'
 import { processStart } from './lock.ts'
@@ -45,12 +44,12 @@ export class Recorder {
       ]
     })
     const text = records.map((record) => `${JSON.stringify(record)}\n`).join('')
-    this.#begin(writeWhole(this.#run.rollouts(step), text))
+    this.#begin(writeFileWhole(this.#run.rollouts(step), text))
   }
 
   /** Begins to write an update with its answer: the request can be sent again as it is. */
   update(batch: UpdateBatch, result: UpdateResult): void {
-    this.#begin(writeWhole(this.#run.update(batch.step), `${JSON.stringify({ batch, result })}\n`))
+    this.#begin(writeFileWhole(this.#run.update(batch.step), `${JSON.stringify({ batch, result })}\n`))
   }
 
   /** Begins to write that the run waits for something. */
@@ -146,8 +145,3 @@ export class Recorder {
 /** Directory of a state's adapter relative to the run; null at version 0. */
 export const adapterPath = (loop: LoopState | null): string | null =>
   loop?.adapter == null ? null : `adapters/${loop.adapter}`
-
-const writeWhole = async (path: string, text: string): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, text)
-}

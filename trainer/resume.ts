@@ -5,6 +5,7 @@ import type { RunMeta } from '../data/records/run.ts'
 import { writeFileAtomic } from '../data/store/atomic.ts'
 import { readJsonl } from '../data/store/jsonl.ts'
 import { dropLaterCheckpoints, findCheckpoint, type LoopState } from './checkpoint.ts'
+import { versionOf } from './retention.ts'
 import type { RunDirectory } from './run-directory.ts'
 
 /** Where an attempt begins. */
@@ -63,25 +64,28 @@ const cutMetrics = async (path: string, nextStep: number): Promise<void> => {
   await writeFileAtomic(path, kept)
 }
 
+const isTemporary = (name: string): boolean => /^\..*\.tmp$/.test(name)
+
 const entries = async (directory: string): Promise<string[]> =>
   readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
 
-/** Removes `step-NNNNNN.*` files from a step on. */
+/** Removes `step-NNNNNN.*` files from a step on, and what a process that died left of one. */
 const dropSteps = async (directory: string, nextStep: number): Promise<void> => {
   for (const name of await entries(directory)) {
     const step = /^step-(\d+)\./.exec(name)?.[1]
-    if (step !== undefined && Number(step) >= nextStep) await rm(join(directory, name), { force: true })
+    if (isTemporary(name) || (step !== undefined && Number(step) >= nextStep))
+      await rm(join(directory, name), { force: true })
   }
 }
 
 /** Removes adapters of versions that the continued run will make anew, and half-written ones. Whatever else lies there is somebody's. */
 const dropAdapters = async (directory: string, version: number): Promise<void> => {
   for (const name of await entries(directory)) {
-    const own = /^(?:a\d+-)?v(\d{6,})$/.exec(name)?.[1]
-    const gone = own === undefined ? /^\..*\.tmp$/.test(name) : Number(own) > version
+    const own = versionOf(name)
+    const gone = own === null ? isTemporary(name) : own > version
     if (gone) await rm(join(directory, name), { recursive: true, force: true })
   }
 }

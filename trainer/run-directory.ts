@@ -1,11 +1,12 @@
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import type { Prompt } from '../data/records/prompt.ts'
 import { RunAttempt, RunMeta, RunStatus, type RunEvent } from '../data/records/run.ts'
-import { writeFileAtomic, writeJsonAtomic } from '../data/store/atomic.ts'
+import { writeFileAtomic, writeFileWhole, writeJsonAtomic } from '../data/store/atomic.ts'
 import { appendJsonl, readJsonl } from '../data/store/jsonl.ts'
+import { storing } from '../data/store/storage.ts'
 
 const padded = (step: number): string => String(step).padStart(6, '0')
 
@@ -76,10 +77,8 @@ export class RunDirectory {
     return readRecord(this.at('status.json'), RunStatus)
   }
   /** Temporary file and rename, without waiting for the disk: a status that a power cut takes back is no loss. */
-  async writeStatus(status: RunStatus): Promise<void> {
-    const temporary = this.at('.status.json.tmp')
-    await writeFile(temporary, `${JSON.stringify(status, null, 2)}\n`)
-    await rename(temporary, this.at('status.json'))
+  writeStatus(status: RunStatus): Promise<void> {
+    return writeFileWhole(this.at('status.json'), `${JSON.stringify(status, null, 2)}\n`)
   }
 
   appendEvent(event: RunEvent): Promise<void> {
@@ -98,11 +97,11 @@ export class RunDirectory {
     return attempts
   }
 
-  /** Writes what a run is made from: the config as given and as resolved, and the prompts. */
+  /** Writes what a run is made from: the config as given, the prompts, and the resolved config, which says that all is there. */
   async writeSources(sources: RunSources): Promise<void> {
     if (sources.configText !== null) await writeFileAtomic(this.config, sources.configText)
-    await writeJsonAtomic(this.resolvedConfig, { values: sources.values, provenance: sources.provenance })
     await writeFileAtomic(this.pool, linesOf(sources.pool))
+    await writeJsonAtomic(this.resolvedConfig, { values: sources.values, provenance: sources.provenance })
   }
 }
 
@@ -135,14 +134,23 @@ const readRecord = async <T>(path: string, schema: z.ZodType<T>): Promise<T | nu
   }
 }
 
-/** Makes the directory of a new run. A run of that id must not exist. */
+/** What a start may leave behind that died before its sources were written. Nothing can be continued from it. */
+const unborn = /^(lock\.json.*|config\.yaml|pool\.jsonl|\..*\.tmp)$/
+
+const isUnborn = async (directory: RunDirectory): Promise<boolean> =>
+  (await readdir(directory.root)).every((name) => unborn.test(name))
+
+/** Makes the directory of a new run. A run of that id must not exist; the remains of a start that died at once are taken over. */
 export const createRunDirectory = async (runsDir: string, id: string): Promise<RunDirectory> => {
   const directory = new RunDirectory(runsDir, id)
-  await mkdir(resolve(runsDir), { recursive: true })
   try {
-    await mkdir(directory.root)
+    await storing(directory.root, async () => {
+      await mkdir(resolve(runsDir), { recursive: true })
+      await mkdir(directory.root)
+    })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (await isUnborn(directory)) return directory
     throw new PipelineError('config', `run ${id} exists already: ${directory.root}`, {
       remedy: `Continue it with --resume ${id}, or choose another run.id.`,
       cause: error,

@@ -1,13 +1,15 @@
-import { PipelineError } from '../data/errors.ts'
+import { PipelineError, type Boundary } from '../data/errors.ts'
 import type { Attempt } from './attempt.ts'
 import { saveCheckpoint, type LoopState } from './checkpoint.ts'
 import { trainStep } from './loop.ts'
 import type { RunEvaluator } from './evaluation/run-evaluator.ts'
 import type { Progress } from './progress.ts'
+import { prune } from './retention.ts'
+import type { RunDirectory } from './run-directory.ts'
 
 export interface StepsRequest {
   readonly attempt: Attempt
-  readonly checkpointsDir: string
+  readonly run: RunDirectory
   readonly progress: Progress
   /** Looks at the policy between steps, and says which checkpoint is the best one. */
   readonly evaluator: RunEvaluator
@@ -18,15 +20,13 @@ export interface StepsRequest {
 }
 
 /** Saves worker and loop and remembers that this version's adapter is wanted. Says so once, however often it is asked for. */
-const checkpoint = async (
-  { attempt: { context }, checkpointsDir, evaluator }: StepsRequest,
-  state: LoopState,
-): Promise<void> => {
+const checkpoint = async ({ attempt: { context }, run, evaluator }: StepsRequest, state: LoopState): Promise<void> => {
   const { keepCheckpoints } = context.config.run
   context.recorder.activity.enter('saving')
-  const isNew = await saveCheckpoint(checkpointsDir, context.learner, state, keepCheckpoints, evaluator.bestStep)
+  const isNew = await saveCheckpoint(run.checkpoints, context.learner, state, keepCheckpoints, evaluator.bestStep)
   context.publisher.keepNewest()
   if (!isNew) return
+  await prune(run, state, context.config.run.keepSteps)
   await context.recorder.event(
     'checkpoint',
     `step ${state.nextStep}, policy version ${state.policyVersion}`,
@@ -66,12 +66,15 @@ export const runSteps = async (request: StepsRequest): Promise<LoopState> => {
   return state
 }
 
+/** Without the worker there is nothing to save; where nothing can be written, nowhere to save it. */
+const hopeless: ReadonlySet<Boundary> = new Set<Boundary>(['worker', 'checkpoint', 'storage'])
+
 /**
  * After a failure of somebody else than the worker, the worker still holds the last complete step: it is saved so that
  * no step is lost.
  */
 export const rescue = async (request: StepsRequest, state: LoopState, error: unknown): Promise<void> => {
-  if (!(error instanceof PipelineError) || error.boundary === 'worker' || error.boundary === 'checkpoint') return
+  if (!(error instanceof PipelineError) || hopeless.has(error.boundary)) return
   const { session } = await request.attempt.context.learner.info()
   if (session?.runId === state.runId && session.version === state.policyVersion && state.nextStep > 0)
     await checkpoint(request, state)

@@ -131,17 +131,21 @@ const trainWatched = async (session: Session, services: Services, stepping: Abor
   })
   await evaluator.open(attempt.state.nextStep)
   options.onStart?.()
+  progress.status(`sampling step ${attempt.state.nextStep + 1}`)
   const onStep = (state: LoopState): void => void (session.state = state)
-  const request: StepsRequest = { attempt, checkpointsDir: opened.run.checkpoints, progress, evaluator, stop, onStep }
+  const request: StepsRequest = { attempt, run: opened.run, progress, evaluator, stop, onStep }
   try {
     return await stepAndEvaluate(session, attempt, request)
   } catch (error) {
-    await recorder.settle()
+    // Writes that are under way end first; should one fail, what came before it is what has to be reported.
+    await recorder.settle().catch(() => undefined)
     if (abort?.aborted === true) throw error
     // The failure itself is what has to be reported; that it also cost the steps since the last checkpoint is a note.
-    await rescue(request, session.state, error).catch((second: unknown) =>
-      recorder.event('warning', `no checkpoint could be made after the failure: ${(second as Error).message}`),
-    )
+    await rescue(request, session.state, error).catch((second: unknown) => {
+      const message = `no checkpoint could be made after the failure: ${(second as Error).message}`
+      progress.note(`warning: ${message}`)
+      recorder.warning(message)
+    })
     throw error
   }
 }
@@ -174,13 +178,21 @@ const endings = {
  * A wish to stop ends in an outcome; anything else is recorded and goes up. A polite stop arrives here only while no step
  * is under way: the run then is where its newest checkpoint is.
  */
-const afterFailure = async ({ options, opened, recorder, state }: Session, error: unknown): Promise<Ending> => {
+const afterFailure = async (
+  { options, opened, recorder, progress, state }: Session,
+  error: unknown,
+): Promise<Ending> => {
   const { stop, abort } = options
   const stopped = stop?.aborted === true && error === stop.reason
   const kind = abort?.aborted === true ? 'aborted' : stopped ? 'stopped' : 'failed'
   const message = kind === 'failed' ? (error as Error).message : endings[kind]
-  await recorder.status(kind, state, message)
-  await recorder.event(kind === 'failed' ? 'failed' : 'stopped', message, state?.nextStep ?? null)
+  try {
+    await recorder.status(kind, state, message)
+    await recorder.event(kind === 'failed' ? 'failed' : 'stopped', message, state?.nextStep ?? null)
+  } catch (second) {
+    // What ended the run is what has to be reported: a full disk, very likely, that takes no record of it either.
+    progress.note(`warning: the end of this attempt could not be recorded: ${(second as Error).message}`)
+  }
   if (kind === 'failed') throw error
   return { kind, evaluation: null, state: await findCheckpoint(opened.run.checkpoints) }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { storing } from './storage.ts'
 
 const unsupported = new Set<unknown>(['EINVAL', 'ENOTSUP', 'EPERM'])
 const isUnsupported = (error: unknown): boolean =>
@@ -18,11 +19,9 @@ const syncDirectory = async (directory: string): Promise<void> => {
   }
 }
 
-/**
- * Writes a file so that a reader sees the old content or the new one, never a part: temporary file in the same
- * directory, fsync, rename. Makes missing directories. Chunks are written in order and may be lazy.
- */
-export const writeFileAtomic = async (path: string, content: string | Uint8Array | Iterable<string>): Promise<void> => {
+export type Content = string | Uint8Array | Iterable<string>
+
+const replace = async (path: string, content: Content, durable: boolean): Promise<void> => {
   const directory = dirname(path)
   await mkdir(directory, { recursive: true })
   const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`)
@@ -30,7 +29,7 @@ export const writeFileAtomic = async (path: string, content: string | Uint8Array
     const handle = await open(temporary, 'wx')
     try {
       await writeFile(handle, content)
-      await handle.sync()
+      if (durable) await handle.sync()
     } finally {
       await handle.close()
     }
@@ -39,8 +38,20 @@ export const writeFileAtomic = async (path: string, content: string | Uint8Array
     await unlink(temporary).catch(() => undefined)
     throw error
   }
-  await syncDirectory(directory)
+  if (durable) await syncDirectory(directory)
 }
+
+/**
+ * Writes a file so that a reader sees the old content or the new one, never a part: temporary file in the same
+ * directory, fsync, rename. Makes missing directories. Chunks are written in order and may be lazy. Throws a PipelineError
+ * of the boundary `storage` where the file system refuses.
+ */
+export const writeFileAtomic = (path: string, content: Content): Promise<void> =>
+  storing(path, () => replace(path, content, true))
+
+/** The same without waiting for the disk: a process that dies leaves the old content or the new one, a power cut neither for sure. */
+export const writeFileWhole = (path: string, content: Content): Promise<void> =>
+  storing(path, () => replace(path, content, false))
 
 /** Writes one JSON value, indented, with a final line feed. Throws a TypeError for what JSON cannot hold at the top level. */
 export const writeJsonAtomic = async (path: string, value: unknown): Promise<void> => {

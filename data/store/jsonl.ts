@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PipelineError } from '../errors.ts'
+import { storing } from './storage.ts'
 
 const lineFeed = 0x0a
 
@@ -14,17 +15,11 @@ const endsTorn = async (handle: Awaited<ReturnType<typeof open>>): Promise<boole
   return last[0] !== lineFeed
 }
 
-/**
- * Appends records, one JSON object a line, all lines in a single write to a file opened for appending, so that lines
- * of several writers do not mix. A torn last line left by a dead writer is closed first, never continued.
- * `sync` waits until the data is on disk.
- */
-export const appendJsonl = async (
-  path: string,
-  records: readonly unknown[],
-  options: { readonly sync?: boolean } = {},
-): Promise<void> => {
-  if (records.length === 0) return
+interface AppendOptions {
+  readonly sync?: boolean
+}
+
+const append = async (path: string, records: readonly unknown[], options: AppendOptions): Promise<void> => {
   await mkdir(dirname(path), { recursive: true })
   const handle = await open(path, 'a+')
   try {
@@ -34,6 +29,19 @@ export const appendJsonl = async (
   } finally {
     await handle.close()
   }
+}
+
+/**
+ * Appends records, one JSON object a line, all lines in a single write to a file opened for appending, so that lines
+ * of several writers do not mix. A torn last line left by a dead writer is closed first, never continued.
+ * `sync` waits until the data is on disk. Throws a PipelineError of the boundary `storage` where the file system refuses.
+ */
+export const appendJsonl = async (
+  path: string,
+  records: readonly unknown[],
+  options: AppendOptions = {},
+): Promise<void> => {
+  if (records.length > 0) await storing(path, () => append(path, records, options))
 }
 
 export interface JsonlLine {

@@ -72,6 +72,10 @@ const memoryOf = (config: Config, shape: ModelShape, adapter: number, weightByte
   }
 }
 
+/** Steps whose rollouts and updates exist at once. */
+const recordedSteps = ({ steps, keepSteps, checkpointEvery }: Config['run']): number =>
+  keepSteps === null ? steps : Math.min(steps, keepSteps + checkpointEvery)
+
 /** Works out what a config asks for. Pure: everything that must be looked up is in the facts. */
 export const makePlan = (config: Config, facts: PlanFacts): Plan => {
   const { run, model, sampling } = config
@@ -96,9 +100,12 @@ export const makePlan = (config: Config, facts: PlanFacts): Plan => {
       adapter === null
         ? null
         : {
-            adapters: (Math.ceil(run.steps / run.checkpointEvery) + versionsAtHand) * adapter * bytesOfFloat,
+            adapters:
+              (Math.min(Math.ceil(run.steps / run.checkpointEvery), run.keepCheckpoints) + versionsAtHand) *
+              adapter *
+              bytesOfFloat,
             checkpoints: run.keepCheckpoints * adapter * bytesOfFloat * copiesInCheckpoint,
-            records: run.steps * tokens.completionsPerStep * recordBytesPerToken,
+            records: recordedSteps(run) * tokens.completionsPerStep * recordBytesPerToken,
           },
     seconds: facts.secondsPerStep === null ? null : facts.secondsPerStep * run.steps,
     warnings: warningsFor(config, shape),

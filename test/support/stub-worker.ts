@@ -39,15 +39,8 @@ class Refusal extends Error {
   }
 }
 
-/** What the file system refuses is not the client's fault. */
-const refusalOf = (error: unknown): Refusal => {
-  if (error instanceof Refusal) return error
-  const { code, message } = error as NodeJS.ErrnoException
-  const isStorage = code === 'ENOSPC' || code === 'EROFS'
-  return isStorage
-    ? new Refusal(507, 'StorageFailed', `cannot write: ${message}`)
-    : new Refusal(422, 'InvalidRequest', message)
-}
+const refusalOf = (error: unknown): Refusal =>
+  error instanceof Refusal ? error : new Refusal(422, 'InvalidRequest', (error as Error).message)
 
 interface Done {
   readonly hash: string
@@ -97,8 +90,12 @@ const writeWhole = (path: string, files: Readonly<Record<string, string>>): void
     mkdirSync(temporary, { recursive: true })
     for (const [name, text] of Object.entries(files)) writeFileSync(join(temporary, name), text)
     renameSync(temporary, path)
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    // What the file system refuses is not the client's fault.
+    throw /^(ENOSPC|EROFS)$/.test(code) ? new Refusal(507, 'StorageFailed', `cannot write ${path}: ${message}`) : error
   } finally {
-    rmSync(temporary, { recursive: true, force: true })
+    if (existsSync(temporary)) rmSync(temporary, { recursive: true, force: true })
   }
 }
 

@@ -151,7 +151,8 @@ describe('run directories', () => {
     const runs = temporaryDirectory()
     const day = new Date('2026-03-04T05:06:07Z')
     expect(await nextRunId(runs, 'granite-2b.yaml', day)).toBe('granite-2b-2026-03-04-1')
-    await createRunDirectory(runs, 'granite-2b-2026-03-04-1')
+    const first = await createRunDirectory(runs, 'granite-2b-2026-03-04-1')
+    await first.writeSources({ configText: null, values: {}, provenance: {}, pool: [] })
     expect(await nextRunId(runs, 'granite-2b.yaml', day)).toBe('granite-2b-2026-03-04-2')
     await expect(createRunDirectory(runs, 'granite-2b-2026-03-04-1')).rejects.toMatchObject({
       boundary: 'config',

@@ -28,7 +28,9 @@ def save_state(session: Session, model_hash: str, path: str) -> None:
         (directory / ADAPTER).mkdir()
         adapter_hash = write_adapter(session.peft, directory / ADAPTER)
         optimizer = {"optimizer": session.optimizer.state_dict(), "random": torch.get_rng_state()}
-        torch.save(optimizer, directory / OPTIMIZER)
+        # Through a file of Python's, whose errors say what the file system said; torch's own writer loses it.
+        with (directory / OPTIMIZER).open("wb") as file:
+            torch.save(optimizer, file)
         saved = SavedSession(
             format=FORMAT,
             model_hash=model_hash,
