@@ -48,6 +48,10 @@ export function testEnvironment(env) {
   return { ...env, DRIFT_GRPO_REQUIRE: '1' }
 }
 
+/** @param {Counts} counts */
+export const countsLine = ({ passed, failed, skipped }) =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+
 /**
  * Tests remove their temporary directories: what they leave is one failure, and named.
  * @param {Counts} counts
@@ -63,10 +67,11 @@ export function withLeftovers(counts, scratch) {
 
 /**
  * Runs one test runner. Whatever goes wrong counts: no report, or a failing exit code without a failed test, is one failure.
- * @param {{command: string, args: (report: string) => string[], cwd: string, count: (report: string) => Counts}} suite
+ * @param {{command: string, args: (report: string) => string[], cwd: string, count: (report: string) => Counts,
+ *   env?: NodeJS.ProcessEnv}} suite
  * @returns {Counts}
  */
-function run({ command, args, cwd, count }) {
+function run({ command, args, cwd, count, env }) {
   const folder = mkdtempSync(join(tmpdir(), 'drift-grpo-tests-'))
   const report = join(folder, 'report')
   const scratch = join(folder, 'tmp')
@@ -77,7 +82,7 @@ function run({ command, args, cwd, count }) {
     const { status } = spawnSync(command, args(report), {
       cwd,
       stdio: ['ignore', 1, 2],
-      env: testEnvironment({ ...process.env, TMPDIR: scratch }),
+      env: testEnvironment({ ...process.env, ...env, TMPDIR: scratch }),
     })
     if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 }
     const counts = withLeftovers(count(readFileSync(report, 'utf8')), scratch)
@@ -87,17 +92,23 @@ function run({ command, args, cwd, count }) {
   }
 }
 
-/** The TypeScript tests. */
-export function runVitest() {
+/**
+ * The TypeScript tests, or those of some folders.
+ * @param {readonly string[]} options of vitest
+ * @param {NodeJS.ProcessEnv} env set beside what is set already
+ */
+export function runVitest(options = [], env = {}) {
   return run({
     command: process.execPath,
     args: (report) => [
       join(root, 'node_modules', 'vitest', 'vitest.mjs'),
       ...'run --config test/vitest.config.ts --root . --reporter=default --reporter=json'.split(' '),
       `--outputFile.json=${report}`,
+      ...options,
     ],
     cwd: root,
     count: countVitest,
+    env,
   })
 }
 
