@@ -87,8 +87,10 @@ describe('a line of 100 MB', () => {
   })
 })
 
+/** Of util-linux: another user, where this one may become any. */
+const setpriv = '/usr/bin/setpriv'
 const isRoot = process.getuid?.() === 0
-const canDrop = isRoot && spawnSync('setpriv', ['--version']).status === 0
+const canDrop = isRoot && spawnSync(setpriv, ['--version']).status === 0
 
 describe.skipIf(!canDrop || !buildIsCurrent(packageRoot()))('files that nobody may read', () => {
   it('are named, with what is wrong', () => {
@@ -100,7 +102,7 @@ describe.skipIf(!canDrop || !buildIsCurrent(packageRoot()))('files that nobody m
       join(packageRoot(), 'dist/scripts/cli.js'),
       ...(readers['score --pool']?.[1] ?? []),
     ]
-    const { status, stderr } = spawnSync('setpriv', ['--reuid=65534', '--clear-groups', ...program], {
+    const { status, stderr } = spawnSync(setpriv, ['--reuid=65534', '--clear-groups', ...program], {
       cwd,
       encoding: 'utf8',
       env: { ...process.env, HOME: cwd },
