@@ -1,8 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { packageRoot } from '../../data/package-root.ts'
 import { commands, wordOf } from '../../scripts/run-cli.ts'
+import { ExportsSection } from '../../trainer/exports/config.ts'
 import { docCommands } from '../support/doc-commands.ts'
 import { randomSamples, writeEvaluation } from '../support/evaluations.ts'
 import { writeResumedRun } from '../support/exported-run.ts'
@@ -33,6 +35,17 @@ describe('the commands of the pages in docs/', () => {
       return used.filter((name) => name !== 'help' && !(name in command.options)).map((name) => `${line}: --${name}`)
     })
     expect(wrong).toStrictEqual([])
+  })
+})
+
+describe('the config of docs/exports.md', () => {
+  it('is one that training takes', () => {
+    const page = readFileSync(join(packageRoot(), 'docs', 'exports.md'), 'utf8')
+    const blocks = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(
+      ([, block = '']) => parse(block) as { exports: unknown },
+    )
+    expect(blocks).toHaveLength(1)
+    expect(ExportsSection.parse(blocks[0]?.exports)).toMatchObject({ tensorboard: true, everySeconds: 5 })
   })
 })
 

@@ -2,10 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { packageRoot } from '../../data/package-root.ts'
 import { buildIsCurrent } from '../../scripts/setup/build.mjs'
 import { temporaryDirectory } from '../support/tiny-training.ts'
+
+// Packing and compiling take a minute on a machine that is busy with other things.
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const root = packageRoot()
 const fixture = join(root, 'test', 'fixtures', 'evaluation')

@@ -77,6 +77,14 @@ describe.skipIf(mayLack([join(root, '.venv', 'bin', 'python')]))('the commands o
     expect(JSON.parse(evaluated.stdout)).toMatchObject({ name: 'heldout', decoding: { samples: 1 } })
     const listed = await run('runs', '--json')
     expect(JSON.parse(listed.stdout)).toHaveLength(runs().length)
+    const reported = await run('report', '--run', 'started', '--out', 'my-report')
+    expect(reported.code).toBe(0)
+    expect(existsSync(join(cwd, 'my-report', 'report.html'))).toBe(true)
+    const { code, stdout } = await run('regress', '--trained', 'started')
+    expect([0, 10]).toContain(code)
+    expect(stdout.trim().split('\n').at(-1)).toMatch(code === 0 ? /^PASS: / : /^REGRESSION: /)
+    expect((await run('export', '--run', 'started', '--to', 'csv', '--out', 'tables')).code).toBe(0)
+    expect(readdirSync(join(cwd, 'tables')).toSorted()).toStrictEqual(['metrics.csv', 'rollouts.csv'])
     expect(await run('train', '--resume')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('that could be continued; passed over: started (finished') as string,

@@ -44,7 +44,7 @@ describe('drift-grpo regress', () => {
     const passed = await cli('regress', '--trained', 'good')
     expect({ code: passed.code, last: passed.stdout.trim().split('\n').at(-1) }).toStrictEqual({
       code: 0,
-      last: 'PASS: no regression in 12 tests at alpha 0.05',
+      last: 'PASS: no regression in 12 tests at alpha 0.01',
     })
     const failed = await cli('regress', '--base', 'good', '--trained', 'bad')
     expect(failed.code).toBe(10)
@@ -74,6 +74,24 @@ describe('drift-grpo regress', () => {
       ].map(async (args) => (await cli('regress', ...args)).code),
     )
     expect(codes).toStrictEqual([0, 0, 10, 0, 0])
+  })
+
+  it('finds an adapter although another run’s summary cannot be read, and names that one where it finds none', async () => {
+    mkdirSync(at('ancient', 'eval', 'final'), { recursive: true })
+    writeFileSync(at('ancient', 'config.resolved.json'), '{}')
+    writeFileSync(at('ancient', 'eval', 'final', 'summary.json'), '{"schema": 0}')
+    expect(await cli('regress', '--trained', 'runs/good/adapters/v000009')).toMatchObject({ code: 0, stderr: '' })
+    const { code, stderr } = await cli('regress', '--trained', 'runs/good/adapters/v000005')
+    expect(code).toBe(2)
+    expect(stderr).toContain(`could not be read: ${at('ancient', 'eval', 'final')}`)
+  })
+
+  it('refuses another judge by name, as text and with the exit code', async () => {
+    addRun('judged')
+    writeEvaluation(at('judged', 'eval', 'final'), weak, strong, { judge: 'llm judge-14b' })
+    const { code, stdout, stderr } = await cli('regress', '--base', 'good', '--trained', 'judged')
+    expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('judge (reference and llm judge-14b)')
   })
 
   it('looks only at what it is told to fail on', async () => {
@@ -115,6 +133,25 @@ describe('drift-grpo report', () => {
     expect({ code, verdict: told.verdict }).toStrictEqual({ code: 0, verdict: 'regression' })
     expect(readFileSync(join(cwd, 'report', 'report.html'), 'utf8')).toContain('REGRESSION: ')
     expect(told.files).toContain('delta-histogram.svg')
+  })
+
+  it('is made also where the gate refuses a verdict, and says why in its place', async () => {
+    const unscored = strong.map((sample) =>
+      /-0[0-4]$/.test(sample.promptId)
+        ? { ...sample, score: { kind: 'unscored', component: 'judge', reason: 'no verdict' } as const }
+        : sample,
+    )
+    addRun('partial')
+    writeEvaluation(at('partial', 'eval', 'final'), weak, unscored)
+    expect((await cli('regress', '--trained', 'partial')).code).toBe(2)
+    const { code, stdout } = await cli('report', '--run', 'partial', '--out', 'partial-report', '--json')
+    expect({ code, told: JSON.parse(stdout) as object }).toMatchObject({
+      code: 0,
+      told: { verdict: null, headline: expect.stringContaining('NO VERDICT: total reward: only 75 of 100') as string },
+    })
+    const html = readFileSync(join(cwd, 'partial-report', 'report.html'), 'utf8')
+    expect(html).toContain('NO VERDICT')
+    expect(html).toContain('15 (5 left out)')
   })
 })
 

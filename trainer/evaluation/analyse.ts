@@ -5,7 +5,7 @@ import { benjaminiHochberg } from '../statistics/benjamini-hochberg.ts'
 import { defaultLevel, defaultResamples } from '../statistics/bootstrap.ts'
 import { smallestDetectable } from '../statistics/detectable.ts'
 import { signFlipTest } from '../statistics/sign-flip.ts'
-import { byPrompt, componentMeasures, describePairs, difference, pairPrompts } from './pairing.ts'
+import { byPrompt, componentMeasures, describePairs, difference, pairPrompts, type SamplesByPrompt } from './pairing.ts'
 
 export interface AnalysisOptions {
   readonly seed?: number
@@ -16,18 +16,24 @@ interface Part {
   readonly node: NodeId | null
   readonly targetClass: string | null
   readonly base: readonly EvaluationSample[]
-  readonly trained: readonly EvaluationSample[]
+  readonly byPrompt: { readonly base: SamplesByPrompt; readonly trained: SamplesByPrompt }
 }
 
-const select = (part: Part, node: NodeId, targetClass: string | null): Part => {
+const partOf = (
+  node: NodeId | null,
+  targetClass: string | null,
+  base: readonly EvaluationSample[],
+  trained: readonly EvaluationSample[],
+): Part => {
   const wanted = (sample: EvaluationSample): boolean =>
-    sample.node === node && (targetClass === null || sample.targetClass === targetClass)
-  return { node, targetClass, base: part.base.filter(wanted), trained: part.trained.filter(wanted) }
+    (node === null || sample.node === node) && (targetClass === null || sample.targetClass === targetClass)
+  const own = base.filter(wanted)
+  return { node, targetClass, base: own, byPrompt: { base: byPrompt(own), trained: byPrompt(trained.filter(wanted)) } }
 }
 
 /** Null when no prompt has the measure on both sides. */
 const compare = (part: Part, measure: string, { seed = 0, resamples }: AnalysisOptions): PairedResult | null => {
-  const { pairs, leftOut } = pairPrompts(byPrompt(part.base), byPrompt(part.trained), measure)
+  const { pairs, leftOut } = pairPrompts(part.byPrompt.base, part.byPrompt.trained, measure)
   if (pairs.length === 0) return null
   const deltas = pairs.map(difference)
   const options = { seed, ...(resamples === undefined ? {} : { resamples }) }
@@ -50,9 +56,8 @@ const measuresOf = ({ base }: Part): string[] => {
 }
 
 /** Over all nodes only measures that every node has: a mean over some of them would carry a wrong name. */
-const sharedMeasures = (whole: Part): string[] => {
-  const present = nodeIds.filter((node) => whole.base.some((sample) => sample.node === node))
-  const perNode = present.map((node) => new Set(measuresOf(select(whole, node, null))))
+const sharedMeasures = (whole: Part, nodes: readonly Part[]): string[] => {
+  const perNode = nodes.map((node) => new Set(measuresOf(node)))
   return measuresOf(whole).filter((measure) => perNode.every((names) => names.has(measure)))
 }
 
@@ -76,17 +81,17 @@ export const analyse = (
   trained: readonly EvaluationSample[],
   options: AnalysisOptions = {},
 ): EvaluationStatistics => {
-  const whole: Part = { node: null, targetClass: null, base, trained }
-  const nodes = nodeIds.map((node) => select(whole, node, null)).filter((part) => part.base.length > 0)
+  const whole = partOf(null, null, base, trained)
+  const nodes = nodeIds.map((node) => partOf(node, null, base, trained)).filter((part) => part.base.length > 0)
   const classParts = nodes.flatMap((part) =>
-    classesOf(part).map((targetClass) => select(whole, part.node ?? 'n1', targetClass)),
+    classesOf(part).map((targetClass) => partOf(part.node, targetClass, base, trained)),
   )
   const results = [
-    ...sharedMeasures(whole).map((measure) => compare(whole, measure, options)),
+    ...sharedMeasures(whole, nodes).map((measure) => compare(whole, measure, options)),
     ...nodes.flatMap((part) => measuresOf(part).map((measure) => compare(part, measure, options))),
     ...classParts.flatMap((part) => ['reward', 'exactly_right'].map((measure) => compare(part, measure, options))),
   ].filter((result) => result !== null)
-  const { pairs } = pairPrompts(byPrompt(base), byPrompt(trained), 'reward')
+  const { pairs } = pairPrompts(whole.byPrompt.base, whole.byPrompt.trained, 'reward')
   return {
     seed: options.seed ?? 0,
     resamples: options.resamples ?? defaultResamples,

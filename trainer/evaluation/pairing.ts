@@ -41,7 +41,12 @@ export const byPrompt = (samples: readonly EvaluationSample[]): SamplesByPrompt 
 
 const meanOf = (samples: readonly EvaluationSample[], measure: string): number | null => {
   // In order of size: the samples of a prompt have none, and the last bits of a sum must not depend on it.
-  const values = samples.flatMap((sample) => valueOf(sample, measure) ?? []).toSorted((a, b) => a - b)
+  const values: number[] = []
+  for (const sample of samples) {
+    const value = valueOf(sample, measure)
+    if (value !== null) values.push(value)
+  }
+  values.sort((a, b) => a - b)
   return values.length === 0 ? null : mean(values)
 }
 

@@ -52,6 +52,7 @@ const exact = (values: Float64Array, observed: number, slack: number, alternativ
 
 /** Values that one look-up covers. */
 const chunk = 8
+const none = new Float64Array(1)
 
 const sampled = (
   values: Float64Array,
@@ -68,7 +69,8 @@ const sampled = (
   let extreme = 0
   for (let r = 0; r < resamples; r++) {
     let sum = 0
-    for (const [i, sums] of chunks.entries()) {
+    for (let i = 0; i < chunks.length; i++) {
+      const sums = chunks[i] ?? none
       const word = bits[r * words + (i >>> 2)] ?? 0
       sum += sums[(word >>> (chunk * (i & 3))) & (sums.length - 1)] ?? 0
     }

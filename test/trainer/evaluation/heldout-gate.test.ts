@@ -50,9 +50,9 @@ const write = (trained: readonly EvaluationSample[]): string => {
   return writeEvaluation(join(temporaryDirectory(), 'eval'), recorded.base, trained, kept)
 }
 
-/** What the gate says where it must fail. */
+/** What the gate says where it must fail. The fixture has ten prompts a node, too few for the default alpha. */
 const failure = (options: NoRegressionOptions): Promise<string> =>
-  expectNoRewardRegression(options).then(
+  expectNoRewardRegression({ ...options, alpha: 0.05 }).then(
     () => 'it passed',
     (error: Error) => error.message,
   )
@@ -100,8 +100,8 @@ describe('the gate on this project’s own held-out evaluation', () => {
       const wrong = target?.node === 'n1' && target.isAligned === 'Y' ? 'N' : 'Y'
       return text.replace(/"is_aligned": ?"[YN]"/, `"is_aligned": "${wrong}"`)
     })
-    const gate = expectNoRewardRegression({ base: fixture, trained: write(flipped), failOn: ['accuracy'] })
-    await expect(gate).rejects.toThrow(/^REGRESSION: .*n1 classify_drift: accuracy/m)
+    const message = await failure({ base: fixture, trained: write(flipped), failOn: ['accuracy'] })
+    expect(message).toMatch(/^REGRESSION: .*n1 classify_drift: accuracy/m)
   })
 
   it('refuses another judge', async () => {
@@ -128,7 +128,7 @@ describe('runs that do not differ', () => {
     const side = sideOf(recorded, 'trained')
     const alarms = Array.from({ length: deals }, (_, seed) => {
       const [one, other] = dealEqualRuns(side, seed)
-      return regressionVerdict(one, other, { seed, resamples: 200, minDelta: 0 }).verdict === 'regression'
+      return regressionVerdict(one, other, { seed, resamples: 200, minDelta: 0, alpha: 0.05 }).verdict === 'regression'
     }).filter(Boolean).length
     // Of 120 deals with a chance of 1 in 20, more than 15 would come up about three times in ten thousand.
     expect(alarms).toBeLessThanOrEqual(15)

@@ -66,6 +66,15 @@ describe('the verdict', () => {
     expect(verdict(side(lower), { failOn: ['total'], minDelta: 0 }).verdict).toBe('regression')
   })
 
+  it('says how large a fall must be that nothing else accompanies: the alpha of each test shrinks with their number', () => {
+    const other = side(randomSamples('other', 0.6))
+    const detectable = (options: RegressionOptions) =>
+      verdict(other, options).tests.find(({ name }) => name === 'total reward')?.detectable ?? 0
+    const alone = detectable({ failOn: ['total'], alpha: 0.05 / 12 })
+    expect(detectable({ failOn: ['total', 'node', 'accuracy'], alpha: 0.05 })).toBeCloseTo(alone, 12)
+    expect(alone).toBeGreaterThan(detectable({ failOn: ['total'], alpha: 0.05 }))
+  })
+
   it('is the same to the digit when it is repeated, and for samples in another order', () => {
     const other = randomSamples('other', 0.6)
     const first = verdict(side(other))
@@ -149,7 +158,7 @@ describe('the forms of a verdict', () => {
   it('end, as text, with the verdict', () => {
     expect(renderVerdict(found).split('\n').at(-1)).toMatch(/^REGRESSION: n1 classify_drift: json_schema; n2 /)
     expect(renderVerdict(found)).toMatch(/^n1 classify_drift: json_schema .* REGRESSED$/m)
-    expect(renderVerdict(passed).split('\n').at(-1)).toBe('PASS: no regression in 12 tests at alpha 0.05')
+    expect(renderVerdict(passed).split('\n').at(-1)).toBe('PASS: no regression in 12 tests at alpha 0.01')
   })
 
   it('are, as JUnit, one case a test', () => {
