@@ -59,8 +59,10 @@ export class OutageWatch {
     const isPaused = kind === 'paused'
     this.#pauses += isPaused ? 1 : -1
     if (!isPaused && this.#pauses > 0) return
-    progress.note(isPaused ? `paused: ${text}. Ctrl-C saves and stops.` : text)
-    progress.status(isPaused ? `paused: ${text}` : 'going on')
+    // Below the first line are the last ones of a log.
+    const [first = '', ...log] = text.split('\n')
+    progress.note(isPaused ? [`paused: ${first}. Ctrl-C saves and stops.`, ...log].join('\n') : text)
+    progress.status(isPaused ? `paused: ${first}` : 'going on')
     if (isPaused) recorder.paused(state(), text)
     else recorder.continued(state(), text)
     this.#giveUpIfWaiting()
