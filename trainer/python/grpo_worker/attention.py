@@ -57,18 +57,33 @@ def grouped_attention(
     extras = [name for name in UNSUPPORTED if kwargs.get(name) is not None]
     if extras:
         raise ValueError(f"attention with {', '.join(extras)} cannot share a prefix")
+    return attend_grouped(query, key, value, layout, scaling), None
+
+
+def attend_grouped(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    layout: list[GroupSlice],
+    scaling: float | None,
+    *,
+    last: bool = False,
+) -> torch.Tensor:
+    """(1, heads, row, size) to (1, row, heads, size); with `last` a prompt has one query, that of its last place."""
     repeats = query.shape[1] // key.shape[1]
     key, value = repeat_kv(key, repeats), repeat_kv(value, repeats)
     # One split of the row, because the backward pass of each slice would make a tensor as large as the row.
     lengths = [n for group in layout for n in (group.prompt, sum(group.inputs))]
-    blocks = list(zip(*(x.split(lengths, dim=2) for x in (query, key, value)), strict=True))
+    asking = [n for group in layout for n in (1 if last else group.prompt, sum(group.inputs))]
+    cuts = (query.split(asking, dim=2), key.split(lengths, dim=2), value.split(lengths, dim=2))
+    blocks = list(zip(*cuts, strict=True))
     parts: list[torch.Tensor] = []
     for group, prompt, tail in zip(layout, blocks[0::2], blocks[1::2], strict=True):
         q, k, v = prompt
-        parts.append(sdpa(q, k, v, is_causal=True, scale=scaling))
+        parts.append(sdpa(q, k, v, is_causal=not last, scale=scaling))
         if group.mask is not None:
             parts.append(_completions(group, k, v, tail, scaling))
-    return torch.cat(parts, dim=2).transpose(1, 2).contiguous(), None
+    return torch.cat(parts, dim=2).transpose(1, 2).contiguous()
 
 
 def _completions(

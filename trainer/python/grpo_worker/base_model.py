@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+if TYPE_CHECKING:
+    from grpo_worker.row_decoder import RowDecoder
 
 
 @dataclass
@@ -14,7 +18,8 @@ class BaseModel:
 
     `lock` guards every computation on the model: whoever runs a forward pass holds it, so that a
     sampler request never sees the learner's adapter switched on or off half-way. `prefix_sharing` is false
-    for architectures whose attention cannot do it; every completion then carries its own prompt.
+    for architectures whose attention cannot do it; every completion then carries its own prompt. `row_decoder`
+    is our own forward pass over shared rows, None for models that it does not cover.
     """
 
     model: PreTrainedModel
@@ -26,6 +31,7 @@ class BaseModel:
     max_context: int
     eos_token_ids: list[int]
     prefix_sharing: bool = True
+    row_decoder: "RowDecoder | None" = None
     lock: Lock = field(default_factory=Lock)
 
     @property

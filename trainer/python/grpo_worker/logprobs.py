@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import torch
-from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
-# Logits of one chunk: 64 MB in float32. Above it the logits are computed again in the backward pass.
-CHUNK_ELEMENTS = 1 << 24
+# Logits of one chunk: 32 MB in float32, and as much again while it is worked on.
+CHUNK_ELEMENTS = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -41,25 +40,45 @@ def token_logprobs(
 ) -> TokenLogprobs:
     """Log-probs of `targets` (N,) given `hidden` (N, width), a chunk of rows at a time.
 
-    Memory is bounded by the chunk, not by N times the vocabulary: with more than one chunk nothing of the
-    logits is kept for the backward pass.
+    Memory is bounded by the chunk, not by N times the vocabulary: nothing of the logits is kept. The head is
+    frozen, so a token's gradient is one direction, (onehot − softmax)·W, times a number that the loss decides:
+    the direction is made along with the log-prob, and no logits are computed twice.
     """
-    rows = max(1, chunk_elements // model.get_output_embeddings().weight.shape[0])
-    if len(targets) <= rows:
-        return TokenLogprobs(*_chunk(model, hidden, targets))
-    parts = [
-        checkpoint(_chunk, model, h, t, use_reentrant=False, preserve_rng_state=False)
-        if torch.is_grad_enabled()
-        else _chunk(model, h, t)
-        for h, t in zip(hidden.split(rows), targets.split(rows), strict=True)
-    ]
-    return TokenLogprobs(torch.cat([p[0] for p in parts]), torch.cat([p[1] for p in parts]))
+    return TokenLogprobs(*_Picked.apply(hidden, targets, model, chunk_elements))
 
 
-def _chunk(model: PreTrainedModel, hidden: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    log_softmax = head_logits(model, hidden).log_softmax(-1)
-    picked = log_softmax.gather(-1, targets[:, None]).squeeze(-1)
-    with torch.no_grad():
-        plain = log_softmax.detach()
-        entropy = -(plain.exp() * plain).sum(-1)
-    return picked, entropy
+class _Picked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, hidden, targets, model, chunk_elements):
+        rows = max(1, chunk_elements // model.get_output_embeddings().weight.shape[0])
+        wanted = ctx.needs_input_grad[0]
+        parts = [_chunk(model, h, t, wanted) for h, t in zip(hidden.split(rows), targets.split(rows), strict=True)]
+        logprobs, entropy, directions = (torch.cat(column) for column in zip(*parts, strict=True))
+        ctx.save_for_backward(directions)
+        ctx.mark_non_differentiable(entropy)
+        return logprobs, entropy
+
+    @staticmethod
+    def backward(ctx, gradient, _entropy):
+        (directions,) = ctx.saved_tensors
+        return (directions * gradient[:, None]).to(directions.dtype), None, None, None
+
+
+def _chunk(
+    model: PreTrainedModel, hidden: torch.Tensor, targets: torch.Tensor, wanted: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Log-probs (n,), entropies (n,) and, if wanted, the gradient of each log-prob by its hidden state (n, width)."""
+    with torch.set_grad_enabled(wanted):
+        leaf = hidden.detach().requires_grad_(wanted)
+        logits = head_logits(model, leaf)
+    shares = logits.detach().log_softmax(-1)
+    picked = shares.gather(-1, targets[:, None])[:, 0]
+    plain = shares.exp()
+    entropy = -torch.linalg.vecdot(plain, shares)
+    if not wanted:
+        return picked, entropy, hidden[:0]
+    del shares
+    steps = plain.neg_()
+    steps.scatter_add_(-1, targets[:, None], torch.ones_like(picked)[:, None])
+    (direction,) = torch.autograd.grad(logits, leaf, steps)
+    return picked, entropy, direction

@@ -10,7 +10,7 @@ from transformers.utils.logging import disable_progress_bar
 from grpo_worker.attention import GROUPED
 from grpo_worker.base_model import BaseModel, base_weights, linear_modules
 from grpo_worker.errors import WorkerError
-from grpo_worker.probe import check_head, sharing_obstacle
+from grpo_worker.probe import check_head, own_row_decoder, sharing_obstacle
 from grpo_worker.ranks import local_rank
 
 __all__ = ["BaseModel", "base_weights", "linear_modules", "load_base"]
@@ -62,6 +62,8 @@ def load_base(
     if obstacle is not None:
         base.prefix_sharing = False
         log.warning("prefix sharing is off, every completion carries its own prompt (slower): %s", obstacle)
+    else:
+        base.row_decoder = own_row_decoder(base)
     return base
 
 

@@ -40,6 +40,8 @@ class Row:
     position_ids: torch.Tensor  # (1, T)
     layout: list[GroupSlice]
     predict: torch.Tensor  # (N,) places whose output predicts a sampled token
+    reading: torch.Tensor  # (M,) the same places, each once and in the row's order
+    predict_reading: torch.Tensor  # (N,) where in `reading` each of `predict` is found
 
 
 def build_row(pieces: Sequence[Piece], device: torch.device) -> Row:
@@ -48,22 +50,30 @@ def build_row(pieces: Sequence[Piece], device: torch.device) -> Row:
     positions: list[int] = []
     predict: list[int] = []
     layout: list[GroupSlice] = []
+    reading: list[int] = []
+    predict_reading: list[int] = []
     for piece in pieces:
         start, length = len(ids), len(piece.prompt)
         inputs = tuple(len(c) - 1 for c in piece.completions)
         ids.extend(piece.prompt)
         positions.extend(range(length))
+        first = len(reading) - len(ids) + 1  # from a place in the row to one in `reading`
         for completion in piece.completions:
             predict.append(start + length - 1)
+            predict_reading.append(start + length - 1 + first)
+            predict_reading.extend(range(len(ids) + first, len(ids) + len(completion) - 1 + first))
             predict.extend(range(len(ids), len(ids) + len(completion) - 1))
             ids.extend(completion[:-1])
             positions.extend(range(length, length + len(completion) - 1))
+        reading.extend(range(start + length - 1, len(ids)))
         layout.append(GroupSlice(length, inputs, _mask(length, max(inputs), device)))
     return Row(
         input_ids=torch.tensor([ids], device=device),
         position_ids=torch.tensor([positions], device=device),
         layout=layout,
         predict=torch.tensor(predict, device=device),
+        reading=torch.tensor(reading, device=device),
+        predict_reading=torch.tensor(predict_reading, device=device),
     )
 
 

@@ -1,12 +1,19 @@
 """Checks of a freshly loaded model: does our head equal its own, and can its attention share a prefix?"""
 
+import logging
+from collections.abc import Callable
+
 import torch
 
 from grpo_worker.base_model import BaseModel
 from grpo_worker.errors import WorkerError
 from grpo_worker.logprobs import head_logits
 from grpo_worker.plain import batch_hidden, build_batch
-from grpo_worker.prefix import Piece, build_row, row_hidden
+from grpo_worker.prefix import Piece, Row, build_row, row_hidden
+from grpo_worker.row_decoder import RowDecoder, row_decoder
+from grpo_worker.sampler.spec import UnsupportedDecoderError
+
+log = logging.getLogger(__name__)
 
 # Largest relative difference of hidden states that rounding explains, by number format.
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 5e-2}
@@ -37,18 +44,30 @@ def sharing_obstacle(base: BaseModel) -> str | None:
     odd = kinds - {"full_attention", "sliding_attention"}
     if odd:
         return f"it has layers of type {', '.join(sorted(odd))}"
-    return _differs(base)
+    return _differs(base, lambda row: row_hidden(base.model.base_model, row))
 
 
-def _differs(base: BaseModel) -> str | None:
+def own_row_decoder(base: BaseModel) -> RowDecoder | None:
+    """Our own forward pass over shared rows where it covers the model and agrees with it (else None, logged)."""
+    try:
+        decoder = row_decoder(base)
+        obstacle = _differs(base, decoder.hidden)
+    except UnsupportedDecoderError as reason:
+        obstacle = str(reason)
+    if obstacle is None:
+        return decoder
+    log.warning("the learner uses the Hugging Face forward pass (slower): %s", obstacle)
+    return None
+
+
+def _differs(base: BaseModel, hidden_of: Callable[[Row], torch.Tensor]) -> str | None:
     """Compare a shared row with separate rows on random tokens."""
     ids = _probe_ids(base, 13).tolist()
     pieces = [Piece(ids[:4], (ids[4:7], ids[7:9]), (0, 1)), Piece(ids[9:11], (ids[11:13],), (2,))]
-    decoder = base.model.base_model
     with torch.no_grad():
-        plain = batch_hidden(decoder, build_batch(pieces, base.device)).float()
+        plain = batch_hidden(base.model.base_model, build_batch(pieces, base.device)).float()
         try:
-            shared = row_hidden(decoder, build_row(pieces, base.device)).float()
+            shared = hidden_of(build_row(pieces, base.device)).float()
         except (TypeError, ValueError, RuntimeError) as error:
             return f"{type(base.model).__name__} refuses a shared row: {error}"
     difference = float((shared - plain).norm() / plain.norm())

@@ -52,6 +52,12 @@ def prepare(base: BaseModel, pieces: Sequence[Piece]) -> MicroBatch:
 
 def score(base: BaseModel, batch: MicroBatch) -> TokenLogprobs:
     """Run the decoder and the head; N log-probs and entropies in the order of the targets."""
-    decoder = base.model.base_model
-    hidden = row_hidden(decoder, batch.inputs) if isinstance(batch.inputs, Row) else batch_hidden(decoder, batch.inputs)
-    return token_logprobs(base.model, hidden, batch.targets)
+    return token_logprobs(base.model, _hidden(base, batch.inputs), batch.targets)
+
+
+def _hidden(base: BaseModel, inputs: Row | PaddedBatch) -> torch.Tensor:
+    if isinstance(inputs, PaddedBatch):
+        return batch_hidden(base.model.base_model, inputs)
+    if base.row_decoder is not None:
+        return base.row_decoder.hidden(inputs)
+    return row_hidden(base.model.base_model, inputs)

@@ -15,7 +15,7 @@ from grpo_worker.logprobs import token_logprobs
 from grpo_worker.prefix import Piece, build_row, row_hidden
 from grpo_worker.scoring import prepare, score
 from grpo_worker.session import Session, open_session
-from grpo_worker.update import gradient_of, pieces_of, pieces_of
+from grpo_worker.update import gradient_of, pieces_of
 
 
 def _with_adapter(base: BaseModel) -> Session:
