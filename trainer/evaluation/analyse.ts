@@ -6,6 +6,7 @@ import { defaultLevel, defaultResamples } from '../statistics/bootstrap.ts'
 import { smallestDetectable } from '../statistics/detectable.ts'
 import { signFlipTest } from '../statistics/sign-flip.ts'
 import { byPrompt, componentMeasures, describePairs, difference, pairPrompts, type SamplesByPrompt } from './pairing.ts'
+import { formMeasures } from './task-measures.ts'
 
 export interface AnalysisOptions {
   readonly seed?: number
@@ -55,6 +56,12 @@ const measuresOf = ({ base }: Part): string[] => {
   return ['reward', 'judge', ...componentMeasures(base), 'exactly_right', ...names]
 }
 
+/** What a class of targets is looked at for: the reward, and what is right. */
+const classMeasures = (part: Part): string[] => {
+  const names = new Set(part.base.flatMap(({ measures }) => Object.keys(measures)))
+  return ['reward', 'exactly_right', ...[...names].filter((name) => !formMeasures.has(name))]
+}
+
 /** Over all nodes only measures that every node has: a mean over some of them would carry a wrong name. */
 const sharedMeasures = (whole: Part, nodes: readonly Part[]): string[] => {
   const perNode = nodes.map((node) => new Set(measuresOf(node)))
@@ -89,7 +96,7 @@ export const analyse = (
   const results = [
     ...sharedMeasures(whole, nodes).map((measure) => compare(whole, measure, options)),
     ...nodes.flatMap((part) => measuresOf(part).map((measure) => compare(part, measure, options))),
-    ...classParts.flatMap((part) => ['reward', 'exactly_right'].map((measure) => compare(part, measure, options))),
+    ...classParts.flatMap((part) => classMeasures(part).map((measure) => compare(part, measure, options))),
   ].filter((result) => result !== null)
   const { pairs } = pairPrompts(whole.byPrompt.base, whole.byPrompt.trained, 'reward')
   return {

@@ -29,6 +29,9 @@ const operations = (writes: readonly string[] | null, reads: readonly string[] |
 
 const empty: JsonObject = new Map()
 
+/** Measures of the form alone, whatever the prompt asked. */
+export const formMeasures: ReadonlySet<string> = new Set(['envelope', 'readable', 'truncated', 'tokens'])
+
 /** Measures of an answer against its target, one function a node. An answer that cannot be read is wrong, not absent. */
 const againstTarget: { readonly [N in NodeId]: (answer: JsonObject, target: TargetOf<N>) => Measures } = {
   n1: (answer, target) => ({

@@ -63,6 +63,26 @@ describe('the analysis of an evaluation', () => {
     expect((even.trained + odd.trained) / 2).toBeCloseTo(both.trained, 12)
   })
 
+  it('says of each class what is right, and leaves its form to the node', () => {
+    const of = (promptId: string, targetClass: string, right: number) =>
+      makeSample({
+        ...{ promptId, node: 'n1', components: { form: 1 }, targetClass, right: right === 1 },
+        measures: { verdict_right: right, envelope: 1 },
+      })
+    const before = [of('a', 'aligned', 1), of('b', 'drifted', 0), of('c', 'drifted', 0)]
+    const after = [of('a', 'aligned', 1), of('b', 'drifted', 1), of('c', 'drifted', 0)]
+    const classes = analyse(before, after, quick).results.filter(({ targetClass }) => targetClass !== null)
+    const found = classes.map(({ targetClass, measure, delta }) => [targetClass, measure, delta])
+    expect(found).toStrictEqual([
+      ...['reward', 'exactly_right', 'verdict_right'].map((measure) => ['aligned', measure, 0]),
+      ...[
+        ['drifted', 'reward', 0],
+        ['drifted', 'exactly_right', 0.5],
+        ['drifted', 'verdict_right', 0.5],
+      ],
+    ])
+  })
+
   it('sees a gain that is there, with an interval around it', () => {
     const { delta, interval, p } = find('exactly_right', null)
     expect(delta).toBeGreaterThan(0.2)

@@ -11,7 +11,7 @@ export const markdownTable = ({ title, header, rows }: Table): string =>
   [`**${plain(title)}**`, '', row(header), `|${header.map(() => '---').join('|')}|`, ...rows.map(row)].join('\n')
 
 /** Longer tables are in the CSV files and in the HTML report. */
-const longest = 60
+const longest = 100
 
 const shown = (table: Table): string =>
   table.rows.length <= longest

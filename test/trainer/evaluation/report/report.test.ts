@@ -75,7 +75,7 @@ describe('a report', () => {
   })
 
   it('has the verdict of the gate, in its words', () => {
-    expect(content.headline).toBe('PASS: no regression in 12 tests at alpha 0.05')
+    expect(content.headline).toBe('PASS: no regression in 12 tests at alpha 0.01')
     expect(html).toContain(content.headline)
   })
 
