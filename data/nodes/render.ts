@@ -7,7 +7,7 @@ import { cutText } from './cut.ts'
 import { neutralise, neutraliseLine } from './neutral.ts'
 import { showOperation } from './operation.ts'
 import { fillTemplate, templateSet } from './template.ts'
-import type { ExampleCount } from './template.ts'
+import type { ExampleCount, Template } from './template.ts'
 
 const observationLimit = 600
 const thoughtLimit = 400
@@ -97,7 +97,18 @@ const nonceOf = (node: NodeId, view: View): string =>
 // Neutralised again here: no caller can forget it, and doing it twice changes nothing.
 const fence = (nonce: string, content: string): string => `<<<data ${nonce}\n${neutralise(content)}\n${nonce} data>>>`
 
-/** Writes the two messages of one prompt. Everything that a tool, an agent or a user wrote stands inside fences. */
+const exampleTurn = ({ example }: Template): Message[] =>
+  example === undefined
+    ? []
+    : [
+        { role: 'user', content: example.question },
+        { role: 'assistant', content: example.reply },
+      ]
+
+/**
+ * Writes the messages of one prompt: system, user, and between them the turn of a worked example, if one is wanted.
+ * Everything that a tool, an agent or a user wrote stands inside fences.
+ */
 export const renderMessages = <N extends NodeId>(
   node: N,
   input: PromptInputs[N],
@@ -109,6 +120,7 @@ export const renderMessages = <N extends NodeId>(
   const fenced = Object.entries(view.blocks).map(([name, content]) => [name, fence(nonce, content)] as const)
   return [
     { role: 'system', content: template.system },
+    ...exampleTurn(template),
     { role: 'user', content: fillTemplate(template.user, { ...view.plain, ...Object.fromEntries(fenced) }) },
   ]
 }

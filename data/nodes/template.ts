@@ -8,12 +8,29 @@ import type { NodeId } from '../records/node.ts'
 export interface Template {
   readonly system: string
   readonly user: string
+  /** A turn before the user's: a question in short, and a good reply. */
+  readonly example?: { readonly question: string; readonly reply: string }
 }
 
 export type ExampleCount = 0 | 1
 
 const placeholder = /\{\{(\w+)\}\}/g
 const parts = /^\[system\]\n([\s\S]+)\n\[user\]\n([\s\S]+?)\n*$/
+
+/** Where a template starts to describe the reply; its blanks follow on the next lines. */
+const form = '\nReply in exactly this form, with at most 40 words of reasoning:\n'
+
+/**
+ * Shows a worked example twice: as a turn of its own, and in place of the form at the end. A small model copies what it saw
+ * last: it overlooks an example in the system message, and of a form with blanks it copies the blanks. The example's first
+ * line asks, the rest replies.
+ */
+const withExample = ({ system, user }: Template, example: string): Template => {
+  const end = example.indexOf('\n')
+  const reply = example.slice(end + 1)
+  const evidence = user.slice(0, user.indexOf(form))
+  return { system, user: `${evidence}${form}${reply}`, example: { question: example.slice(0, end), reply } }
+}
 
 /** Splits a template file into its two messages. */
 export const parseTemplate = (text: string, file: string): Template => {
@@ -62,7 +79,7 @@ const loadTemplates = (examples: ExampleCount): TemplateSet => {
     if (examples === 0) return template
     const example = asset('examples', node).trimEnd()
     texts.push(example)
-    return { ...template, system: `${template.system}\n${example}` }
+    return withExample(template, example)
   }
   const templates = { n1: load('n1'), n2: load('n2'), n3: load('n3'), n4: load('n4'), n5: load('n5') }
   return { templates, version: hash(texts) }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseCompletion } from '../../../data/completion/parse.ts'
 import type { PromptInputs } from '../../../data/nodes/render.ts'
 import { promptId, renderMessages, renderStep } from '../../../data/nodes/render.ts'
 import { showOperation } from '../../../data/nodes/operation.ts'
@@ -103,11 +104,16 @@ describe.each(nodeIds)('prompt of %s', (node) => {
     expect(promptId(node, messages, 'w')).not.toBe(promptId(node, messages, 'v'))
   })
 
-  test('can carry one worked example, in the system message', () => {
-    const plain = render(node, 'harmless')
-    const shown = renderMessages(node, inputs('harmless')[node], 1)
-    expect(shown[1]).toEqual(plain[1])
-    expect(shown[0]?.content.startsWith(`${plain[0]?.content}\nExample`)).toBe(true)
+  test('can carry one worked example, as a turn of its own and in place of the form with its blanks', () => {
+    const [plainSystem, plainUser] = render(node, 'harmless')
+    const [system, question, reply, user] = renderMessages(node, inputs('harmless')[node], 1)
+    const form = '\nReply in exactly this form, with at most 40 words of reasoning:\n'
+    expect(system).toEqual(plainSystem)
+    expect(question).toEqual({ role: 'user', content: expect.stringMatching(/^Example of a good reply, for .*:$/) })
+    expect(user).toEqual({ role: 'user', content: `${plainUser?.content.split(form)[0]}${form}${reply?.content}` })
+    const { envelope, answer } = parseCompletion(reply?.content ?? '')
+    expect([reply?.role, envelope.body?.strict]).toEqual(['assistant', true])
+    expect(answer.ok && [...answer.value.keys()]).toEqual(nodeContracts[node].answerKeys)
     expect(templateSet(1).version).not.toBe(templateSet(0).version)
   })
 })
