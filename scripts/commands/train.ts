@@ -23,6 +23,7 @@ import { gatherMemoryPlan, renderMemoryPlan } from '../plan/memory.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
 import { renderConfig, renderPlan } from '../plan/render.ts'
 import { preflight } from '../preflight.ts'
+import { dashboardVariable, withDashboard } from '../train-dashboard.ts'
 import { withExports } from '../train-exports.ts'
 import { withRewardService } from '../train-service.ts'
 import { findNewestRun, findRun, loadRunConfig, requireChangeable, storeRunConfig } from '../run-config.ts'
@@ -142,6 +143,11 @@ export const trainCommand = defineCommand({
       ...wholeNumber('serve-rewards', 0),
       describe: 'port on 127.0.0.1 where others may have their completions scored meanwhile; 0 takes a free one',
     },
+    dashboard: {
+      type: 'boolean',
+      default: true,
+      describe: `show it in the browser meanwhile; --no-dashboard, or ${dashboardVariable}=off, does not`,
+    },
     json: { type: 'boolean', default: false, describe: 'print the outcome (or the plan) as JSON' },
   },
   examples: [
@@ -194,7 +200,8 @@ export const trainCommand = defineCommand({
       try {
         const prompts = allPrompts(pool)
         const exports = { config, env: context.env, say: out.progress, signal: stop }
-        const training = (): Promise<TrainingOutcome> =>
+        const isWanted = args.dashboard && context.env[dashboardVariable] !== 'off'
+        const training = (show: (run: RunDirectory) => void): Promise<TrainingOutcome> =>
           withExports(exports, (follow) =>
             runTraining({
               config,
@@ -202,6 +209,7 @@ export const trainCommand = defineCommand({
               warnings: [...warnings, ...auditWarnings(audit)],
               onOpened: async (run) => {
                 await storeAudit(run, audit)
+                show(run)
                 await follow(run)
               },
               judge,
@@ -213,7 +221,9 @@ export const trainCommand = defineCommand({
           )
         const port = args['serve-rewards']
         const service = { rewards: config.rewards, judge, pool: prompts, env: context.env, say: out.progress, abort }
-        const outcome = await (port === undefined ? training() : withRewardService({ ...service, port }, training))
+        const outcome = await withDashboard({ isWanted, say: out.progress }, (show) =>
+          port === undefined ? training(show) : withRewardService({ ...service, port }, () => training(show)),
+        )
         tellOutcome(outcome, args.json, context)
       } finally {
         await judge?.close()

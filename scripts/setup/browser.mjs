@@ -25,6 +25,13 @@ export function findBrowser() {
 /** @returns {boolean} */
 const mayInstall = () => existsSync('/etc/debian_version') && process.getuid?.() === 0
 
+const apt = (/** @type {string[]} */ ...args) =>
+  spawnSync('apt-get', ['-y', '-q', ...args], {
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    timeout: 600_000,
+  }).status === 0
+
 /**
  * Installs it where that can be done without asking: as root on Debian. Elsewhere the tests in a browser are skipped, and
  * say so; a missing browser never fails set-up.
@@ -38,12 +45,6 @@ export function setUpBrowser() {
     return false
   }
   say(`installing ${packageName} for the tests in a browser (about 100 MB)`)
-  const apt = (/** @type {string[]} */ ...args) =>
-    spawnSync('apt-get', ['-y', '-q', ...args], {
-      stdio: ['ignore', 2, 2],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      timeout: 600_000,
-    }).status === 0
   const install = () => apt('install', '--no-install-recommends', packageName, 'fonts-dejavu-core')
   if (!install() && !(apt('update') && install())) {
     say(`it could not be installed: the tests in a browser are skipped (to run them: ${how})`)

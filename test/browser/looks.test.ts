@@ -1,10 +1,11 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inBrowser, launchBrowser, mayLackBrowser, pictureFolder, watchedPage } from '../support/browser.ts'
 import { serveDashboard } from '../support/dashboard.ts'
-import { makeShownRuns } from '../support/shown-run.ts'
+import { makeShownRun, makeShownRuns } from '../support/shown-run.ts'
 
 const pages: Readonly<Record<string, string>> = {
   runs: '/',
@@ -26,8 +27,9 @@ describe.skipIf(mayLackBrowser())(`how the pages look ${inBrowser}`, () => {
   let browser: Browser
   beforeAll(async () => {
     runs = await makeShownRuns()
-    const { cp } = await import('node:fs/promises')
-    await cp(runs.run, join(runs.directory, 'other'), { recursive: true })
+    const other = await makeShownRun(runs.directory, 'other', 11)
+    const values = { grpo: { beta: 0.02 }, rewards: { maxima: { judge: 1 } } }
+    await writeFile(join(other, 'config.resolved.json'), JSON.stringify({ values, provenance: {} }))
     server = await serveDashboard(runs.directory)
     browser = await launchBrowser()
   })

@@ -54,6 +54,7 @@ describe('the dashboard of a training', () => {
     const [, url = ''] = await said(/dashboard: (http:\/\/127\.0\.0\.1:\d+)/)
     child.kill('SIGKILL')
     await isGone(url)
+    expect(child.killed).toBe(true)
   })
   it('takes another port where the usual one is taken', async () => {
     const other = createServer()

@@ -47,9 +47,12 @@ export const loopback: DashboardAccess = { token: null, loopbackOnly: true }
 export const dashboardApp = (directory: string, access = loopback) =>
   createDashboard({ directory, access, assets: sourceAssets(), onProblem: () => undefined })
 
-/** Served on any free port of loopback. */
-export const serveDashboard = async (directory: string): Promise<{ url: string; stop: () => Promise<void> }> => {
-  const server = await serve(dashboardApp(directory), { host: '127.0.0.1', port: 0 })
+/** Served on loopback, on any free port unless one is given. */
+export const serveDashboard = async (
+  directory: string,
+  port = 0,
+): Promise<{ url: string; stop: () => Promise<void> }> => {
+  const server = await serve(dashboardApp(directory), { host: '127.0.0.1', port })
   const stop = async (): Promise<void> => {
     server.abort()
     await server.close()

@@ -70,6 +70,12 @@ const scoreOf = (random: Random, skill: number) => {
   return { kind: 'scored', total, components }
 }
 
+/** The prompt of a group; after 40 steps they come again. */
+export const promptIdOf = (shape: Pick<LargeRun, 'groupsPerStep'>, step: number, group: number): string =>
+  ((BigInt(group + shape.groupsPerStep * (step % 40)) * 0x9e3779b97f4a7c15n) % (1n << 64n))
+    .toString(16)
+    .padStart(16, '0')
+
 const groupLine = (
   random: Random,
   shape: LargeRun,
@@ -99,11 +105,9 @@ const groupLine = (
     cached: false,
     latencyMs: 0,
   }))
-  const promptId = ((BigInt(group + shape.groupsPerStep * (step % 40)) * 0x9e3779b97f4a7c15n) % (1n << 64n))
-    .toString(16)
-    .padStart(16, '0')
+  const promptId = promptIdOf(shape, step, group)
   const advantages = {
-    groupId: `${step}-${group}`,
+    ...{ promptId, node },
     advantages: isDead ? totals.map(() => null) : totals.map((total) => (total - mean) / (std + 1e-4)),
     mean,
     std,
@@ -120,10 +124,14 @@ const metricsOf = (random: Random, step: number, steps: number): string => {
     ...Object.entries(maxima).map(([name, maximum]) => [`reward/${node}/${name}`, around(maximum * skill)] as const),
   ])
   const rest = {
-    reward_std: around(0.8),
-    kl: around(0.1 * skill),
-    entropy: around(1 - skill / 2),
-    grad_norm: around(0.3),
+    ...{ reward_std: around(0.8), kl: around(0.1 * skill), entropy: around(1 - skill / 2), grad_norm: around(0.3) },
+    ...{
+      frac_reward_zero_std: around(0.4 * skill),
+      'completions/clipped_ratio': around(0.03),
+      num_tokens: 4000 * (step + 1),
+    },
+    ...{ 'completions/mean_length': around(60), 'time/sample': around(0.6), 'time/score': around(0.01) },
+    ...{ 'time/update': around(0.3), 'time/publish': around(0.05), 'time/other': around(0.01) },
   }
   return metricsLine(step, 1, around(5.6 * skill), { ...Object.fromEntries(nodes), ...rest })
 }

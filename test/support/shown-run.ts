@@ -1,11 +1,11 @@
-import { appendFile, cp, mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageRoot } from '../../data/package-root.ts'
 import type { AuditDistribution, AuditReport } from '../../data/records/audit.ts'
 import { nodeIds } from '../../data/records/node.ts'
 import type { RunAttempt, RunEvent } from '../../data/records/run.ts'
-import { makeLargeRun } from './large-run.ts'
+import { makeLargeRun, promptIdOf } from './large-run.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const shape = { steps: 60, groupsPerStep: 10, samples: 4, tokens: 20, promptTokens: 20 }
@@ -57,11 +57,23 @@ const event = (step: number | null, kind: RunEvent['kind'], message: string): Ru
 })
 const lines = (records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join('')
 
+/** Lets a prompt of node n3 be one that the last step has too: its completions can be laid over those of the base. */
+const shareAPrompt = async (evaluation: string): Promise<void> => {
+  const base = await readFile(join(evaluation, 'base.jsonl'), 'utf8')
+  const own = /"promptId":"([0-9a-f]{16})","node":"n3"/.exec(base)?.[1]
+  if (own === undefined) throw new Error('the recorded evaluation has no prompt of n3')
+  for (const name of ['base.jsonl', 'trained.jsonl', 'prompts.jsonl']) {
+    const text = await readFile(join(evaluation, name), 'utf8')
+    await writeFile(join(evaluation, name), text.replaceAll(own, promptIdOf(shape, 59, 2)))
+  }
+}
+
 /** A run that has something on every page: steps, attempts, alerts, two evaluations, and an audit of its judge. */
-export const makeShownRun = async (directory: string, id: string): Promise<string> => {
-  const run = await makeLargeRun(directory, id, shape)
+export const makeShownRun = async (directory: string, id: string, seed = 7): Promise<string> => {
+  const run = await makeLargeRun(directory, id, shape, seed)
   for (const name of ['final', 'step-30'])
     await cp(join(packageRoot(), 'test/fixtures/evaluation'), join(run, 'eval', name), { recursive: true })
+  await shareAPrompt(join(run, 'eval', 'final'))
   await mkdir(join(run, 'audit'))
   await writeFile(join(run, 'audit', 'audit.json'), JSON.stringify(audit))
   await writeFile(join(run, 'attempts.jsonl'), lines([attempt(1, 0), attempt(2, 40)]))

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { lockHolder } from '../lock.ts'
 import { liveState } from '../supervision/run-state.ts'
 import { Evaluations } from './evaluations.ts'
+import { refuseLinks } from './links.ts'
 import { Prompts } from './pool.ts'
 import { RunReader } from './run-reader.ts'
 import { RolloutIndex } from './rollouts/index-run.ts'
@@ -45,13 +46,14 @@ export class Runs {
       .map(({ name }) => name)
   }
 
-  /** Undefined where there is no run of that name. */
+  /** Undefined where there is no run of that name. Throws a PipelineError for one that leads to files elsewhere. */
   async find(id: string): Promise<OpenRun | undefined> {
     const name = (await this.ids()).find((known) => known === id)
     if (name === undefined) return undefined
     const known = this.#open.get(name)
     if (known !== undefined) return known
     const root = join(this.directory, name)
+    await refuseLinks(root)
     const reader = new RunReader(name, root)
     const run: OpenRun = {
       reader,
@@ -68,8 +70,12 @@ export class Runs {
     const ids = await this.ids()
     const cards = await Promise.all(
       ids.map(async (id) => {
-        const run = await this.find(id)
-        return run === undefined ? [] : [await cardOf(run.reader)]
+        try {
+          const run = await this.find(id)
+          return run === undefined ? [] : [await cardOf(run.reader)]
+        } catch (error) {
+          return [unreadable(id, error)]
+        }
       }),
     )
     return cards.flat().toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))

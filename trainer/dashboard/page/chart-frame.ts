@@ -76,7 +76,7 @@ export const chartFrame = (frame: ChartFrame): HTMLElement => {
     h('button', { type: 'button', class: 'small', 'aria-label': `${name} of ${title}`, title: what, onclick }, name)
   return h(
     'figure',
-    { class: 'card', id, role: 'group', 'aria-labelledby': `${id}-title` },
+    { class: 'card', id, 'aria-labelledby': `${id}-title` },
     h(
       'div',
       { class: 'card-head' },

@@ -36,6 +36,8 @@ export interface LineChart {
   /** Lines of attempts that were done again. */
   readonly faint?: readonly { readonly x: readonly number[]; readonly values: Values }[]
   readonly points?: readonly { readonly x: number; readonly y: number; readonly label: string }[]
+  /** Marks on the axis. */
+  readonly ticks?: readonly { readonly x: number; readonly label: string }[]
   /** Fixed range; absent: what the data need. */
   readonly range?: readonly [number, number] | undefined
   readonly smoothing?: number
@@ -168,6 +170,9 @@ const marks = (chart: LineChart, drawn: readonly Values[], plot: Plot): SVGEleme
         },
         s('title', {}, label),
       ),
+    ),
+    ...(chart.ticks ?? []).map(({ x, label }) =>
+      s('path', { class: 'event', d: `M${plot.x(x).toFixed(1)} ${plot.bottom}l-4-7h8Z` }, s('title', {}, label)),
     ),
     ...endLabels(chart, drawn, plot),
   ]

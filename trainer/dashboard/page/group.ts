@@ -65,6 +65,9 @@ const conclusion = (
   return [reward, judged]
 }
 
+/** With signs for what cannot be seen. */
+const visible = (text: string): string => text.replaceAll(' ', '·').replaceAll('\t', '→\t').replaceAll('\n', '¶\n')
+
 const sampleCard = (
   detail: GroupDetail,
   place: Place,
@@ -95,7 +98,11 @@ const sampleCard = (
       { class: 'note' },
       `${completion.tokens} tokens, ${completion.finishReason}, mean log-prob ${number(completion.meanLogprob, 3)}`,
     ),
-    h('pre', { class: 'text', tabindex: 0 }, completion.text),
+    h(
+      'pre',
+      { class: 'text', tabindex: 0 },
+      place.query.get('spaces') === 'on' ? visible(completion.text) : completion.text,
+    ),
     conclusion(record, index, maxima),
   )
 }
@@ -130,8 +137,11 @@ const promptText = ({ prompt, record }: GroupDetail): HTMLElement =>
     prompt === null
       ? h('p', { class: 'note' }, 'This copy of the run has no pool.jsonl, or the prompt is not in it.')
       : [
-          prompt.messages.map(({ role, content }) => [h('h4', {}, role), h('pre', { class: 'text' }, content)]),
-          h('h4', {}, 'target'),
+          prompt.messages.map(({ role, content }) => [
+            h('p', { class: 'mini' }, role),
+            h('pre', { class: 'text' }, content),
+          ]),
+          h('p', { class: 'mini' }, 'target'),
           h('pre', { class: 'text' }, JSON.stringify(prompt.target, null, 2)),
         ],
   )
@@ -157,10 +167,26 @@ const neighbours = ({ places }: GroupDetail, run: string, step: number): Child =
   )
 }
 
+/** From the base model's completion to that of another sample, and back. */
+const toBase = (place: Place, others: readonly Other[], asked: string): Child => {
+  const [base, sample] = ['base', 'sample'].map((kind) => others.find(({ key }) => key.startsWith(kind)))
+  const next = asked.startsWith('base') ? sample : base
+  if (next === undefined) return null
+  return h('a', { href: withQuery(place, { diff: next.key }), 'data-press': 'b' }, `compare with ${next.name}`)
+}
+
 const comparison = async (place: Place, run: string, detail: GroupDetail, chosen: number): Promise<Child> => {
   const others = othersOf(detail, chosen)
   const steps = detail.places.filter(({ step }) => step !== detail.record.group.step)
-  const asked = place.query.get('diff') ?? others[0]?.key ?? ''
+  const given = place.query.get('diff')
+  const isOff = given === 'off'
+  const toggle = h(
+    'a',
+    { href: withQuery(place, { diff: isOff ? null : 'off' }), 'data-press': 'd' },
+    isOff ? 'show the differences' : 'hide the differences',
+  )
+  if (isOff) return [h('h2', {}, 'Differences'), h('p', {}, toggle)]
+  const asked = given ?? others[0]?.key ?? ''
   const other = others.find(({ key }) => key === asked) ?? (await atStep(run, detail, asked))
   const options = [
     ...others.map(({ key, name }) => ({ key, name })),
@@ -181,8 +207,9 @@ const comparison = async (place: Place, run: string, detail: GroupDetail, chosen
         { onchange },
         options.map(({ key, name }) => h('option', { value: key, selected: key === other?.key }, name)),
       ),
-      ` to sample ${chosen}`,
+      ` to sample ${chosen} `,
     ),
+    h('p', { class: 'pager' }, toggle, toBase(place, others, asked)),
     other === null
       ? h('p', { class: 'note' }, 'nothing to compare with')
       : differences(other.text, detail.record.group.completions[chosen]?.text ?? ''),
@@ -234,6 +261,11 @@ export const drawGroup = async (
         '← sample before',
       ),
       h('a', { href: withQuery(place, { sample: (chosen + 1) % count }), 'data-press': 'n' }, 'next sample →'),
+      h(
+        'a',
+        { href: withQuery(place, { spaces: place.query.get('spaces') === 'on' ? null : 'on' }) },
+        place.query.get('spaces') === 'on' ? 'hide spaces and line ends' : 'show spaces and line ends',
+      ),
     ),
     componentDetails(detail, chosen),
     await comparison(place, run, detail, chosen),

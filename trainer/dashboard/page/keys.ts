@@ -20,6 +20,7 @@ const help: readonly (readonly [keys: string, meaning: string])[] = [
   ['[ ]', 'same prompt at the step before, after'],
   ['n p', 'next, previous completion of a group'],
   ['d', 'differences on and off'],
+  ['b', 'differences from the base model, or from another sample'],
   ['?', 'these keys'],
   ['Esc', 'close'],
 ]
@@ -87,7 +88,11 @@ export const listenForKeys = (): void => {
   let isLeading = false
   addEventListener('keydown', (event) => {
     const { key } = event
-    if (key === 'Escape' && event.target instanceof HTMLElement) event.target.blur()
+    if (key === 'Escape' && event.target instanceof HTMLElement) {
+      // Leaves a field of search, which the browser would empty.
+      if (event.target instanceof HTMLInputElement) event.preventDefault()
+      event.target.blur()
+    }
     if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
     if (isLeading) {
       isLeading = false

@@ -65,9 +65,12 @@ const topBar = (place: Place): HTMLElement => {
 
 const drawTop = (): void => morph(top, topBar(readPlace(location)))
 
-const problemOf = (error: unknown): HTMLElement => {
-  if (error instanceof ProblemError) return notice(error.message, error.remedy)
-  return notice('The server does not answer.', 'It may have been stopped; this page tries again when it is back.')
+const problemOf = (title: string, error: unknown): HTMLElement => {
+  const told =
+    error instanceof ProblemError
+      ? notice(error.message, error.remedy)
+      : notice('The server does not answer.', 'It may have been stopped; this page tries again when it is back.')
+  return h('div', {}, h('h1', {}, title), told)
 }
 
 /** Draws what the address names. A slower answer to an older question does not overwrite a newer one. */
@@ -78,7 +81,7 @@ const draw = async (): Promise<void> => {
   live.follow(place.run)
   drawTop()
   document.title = `${place.run === null ? '' : `${place.run} · `}${page.title} · drift-grpo`
-  const content = await page.draw(place).catch(problemOf)
+  const content = await page.draw(place).catch((error: unknown) => problemOf(page.title, error))
   if (own !== drawing) return
   const name = `${place.run ?? ''}/${place.page}/${place.rest.join('/')}`
   const fresh = h('main', { id: 'page', tabindex: -1 }, content)

@@ -60,7 +60,7 @@ const correlations = ({ components, correlations: values }: ComponentReply): HTM
     { class: 'heat' },
     table(
       'Correlations',
-      ['', ...names],
+      ['with', ...names],
       values.map((row, i) => ({ cells: [names[i], ...row.map((value) => number(value))] })),
     ),
   )

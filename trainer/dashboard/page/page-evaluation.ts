@@ -8,6 +8,7 @@ import { downloadText } from './download.ts'
 import { change, number, percent, words } from './format.ts'
 import { nodeIds } from './nodes.ts'
 import type { Page } from './page.ts'
+import { deltaHistogram, forest } from './forest.ts'
 import { scatter } from './scatter.ts'
 import { addressOf, withQuery, type Place } from './router.ts'
 import { chartWidth, nodeName, notice, section, table } from './ui.ts'
@@ -56,7 +57,7 @@ const componentTables = (results: readonly PairedResult[]): Child =>
 
 const otherTable = (results: readonly PairedResult[]): HTMLElement =>
   table(
-    'What no reward decides',
+    'Measures that no reward decides',
     ['node', 'class of target', 'measure', ...columns],
     results
       .filter(({ measure }) => measure !== 'reward' && measure !== 'judge' && !measure.startsWith('component/'))
@@ -125,7 +126,10 @@ const onePrompt = (id: string, { prompt, base, trained, texts }: EvaluationPromp
       h('summary', {}, 'What was asked'),
       prompt === null
         ? h('p', { class: 'note' }, 'not in this copy of the run')
-        : prompt.messages.map(({ role, content }) => [h('h4', {}, role), h('pre', { class: 'text' }, content)]),
+        : prompt.messages.map(({ role, content }) => [
+            h('p', { class: 'mini' }, role),
+            h('pre', { class: 'text' }, content),
+          ]),
     ),
     h(
       'div',
@@ -176,6 +180,18 @@ const summaryRows = ({ summary }: EvaluationReply): Child =>
     }),
   )
 
+const figures = ({ statistics, summary }: EvaluationReply): HTMLElement => {
+  const rewards = statistics.results.filter((one) => one.measure === 'reward' && whole(one))
+  const deltas = statistics.promptDeltas.map(({ delta }) => delta)
+  const width = chartWidth(2)
+  return h(
+    'div',
+    { class: 'grid' },
+    scatter(statistics.promptDeltas, summary.rewardMaximum, width),
+    h('div', { class: 'column' }, forest(rewards, width), deltaHistogram(deltas, width)),
+  )
+}
+
 const choice = (run: string, overview: Overview, name: string): Child =>
   h(
     'nav',
@@ -188,6 +204,15 @@ const choice = (run: string, overview: Overview, name: string): Child =>
       ),
     ),
   )
+
+const banner = ({ verdict, headline }: EvaluationReply): Child => {
+  const passed = verdict?.verdict === 'pass'
+  const regressions = verdict?.regressions ?? []
+  return [
+    h('div', { class: `card verdict ${passed ? '' : 'finding'}` }, `${passed ? '✓' : '✕'} ${headline}`),
+    regressions.length === 0 ? null : notice('Regressed:', regressions.join(', ')),
+  ]
+}
 
 export const evaluationPage: Page = {
   title: 'Evaluation',
@@ -206,7 +231,7 @@ export const evaluationPage: Page = {
         h('pre', {}, `drift-grpo eval --run ${run}`),
       )
     const reply = await ask<EvaluationReply>([run, 'evaluations', name])
-    const { statistics, verdict, headline, facts, notes } = reply
+    const { statistics, facts, notes } = reply
     const id = place.query.get('prompt')
     const prompt = id === null ? null : await ask<EvaluationPrompt>([run, 'evaluations', name, 'prompts', id])
     return h(
@@ -214,14 +239,7 @@ export const evaluationPage: Page = {
       {},
       h('h1', {}, `Evaluation ${name}: base against trained`),
       choice(run, overview, name),
-      h(
-        'div',
-        { class: `card verdict ${verdict?.verdict === 'pass' ? '' : 'finding'}` },
-        `${verdict?.verdict === 'pass' ? '✓' : '✕'} ${headline}`,
-      ),
-      verdict === null || verdict.regressions.length === 0
-        ? null
-        : notice('Regressed:', verdict.regressions.join(', ')),
+      banner(reply),
       summaryRows(reply),
       section(
         'reward',
@@ -236,12 +254,7 @@ export const evaluationPage: Page = {
           'CSV of all measures',
         ),
       ),
-      section(
-        'each',
-        'Each prompt',
-        scatter(statistics.promptDeltas, reply.summary.rewardMaximum, chartWidth(2)),
-        promptList(place, reply),
-      ),
+      section('each', 'Each prompt', figures(reply), promptList(place, reply)),
       id === null || prompt === null ? null : onePrompt(id, prompt),
       section('components', 'Components', componentTables(statistics.results)),
       section('task', 'What no reward decides', otherTable(statistics.results)),
@@ -249,8 +262,8 @@ export const evaluationPage: Page = {
         'conditions',
         'Conditions',
         table(
-          'Conditions',
-          ['what', ''],
+          'Conditions of this evaluation',
+          ['what', 'value'],
           facts.map(([what, value]) => ({ cells: [what, value] })),
         ),
         notes.map((note) => h('p', { class: 'note' }, note)),

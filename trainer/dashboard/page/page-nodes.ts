@@ -76,13 +76,13 @@ const row = ({ place, overview, series }: Data, summary: NodeSummary, chosen: No
       href: withQuery(place, { node }),
       'aria-current': node === chosen ? 'true' : null,
     },
-    h('div', {}, h('h3', {}, nodeName(node)), standing(values, overview.card.rewardMaximum)),
-    h('div', {}, h('h4', {}, 'reward over steps'), sparkline(values, node, 260, 76)),
-    h('div', {}, h('h4', {}, 'held back by'), heldBackList(series.current, node, overview.maxima)),
+    h('div', {}, h('h2', {}, nodeName(node)), standing(values, overview.card.rewardMaximum)),
+    h('div', {}, h('p', { class: 'mini' }, 'reward over steps'), sparkline(values, node, 260, 76)),
+    h('div', {}, h('p', { class: 'mini' }, 'held back by'), heldBackList(series.current, node, overview.maxima)),
     h(
       'div',
       {},
-      h('h4', {}, 'groups that teach nothing'),
+      h('p', { class: 'mini' }, 'groups that teach nothing'),
       deadStrip(summary),
       h(
         'p',

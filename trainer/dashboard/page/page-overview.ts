@@ -1,14 +1,15 @@
-import type { EvaluationSummary } from '../../../data/records/run.ts'
 import type { Alert, Overview, Series, SeriesReply } from '../view.ts'
 import { ask } from './api.ts'
 import { chartControls, xNames, xOf } from './axis.ts'
 import { lineChart, type LineChart } from './chart.ts'
 import { h, type Child } from './dom.ts'
-import { ago, change, duration, mean, number, percent } from './format.ts'
+import { ago, number, percent } from './format.ts'
+import { latest, nodeStrip, tiles } from './headline.ts'
 import { nodeIds, nodes } from './nodes.ts'
 import { chartSettings, type Page } from './page.ts'
 import { addressOf, type Place } from './router.ts'
-import { chartWidth, nodeName, notice, section, stateBadge, table, tile } from './ui.ts'
+import { stackedBar } from './stacked-bar.ts'
+import { chartWidth, notice, section, stateBadge, table } from './ui.ts'
 
 const stability = {
   kl: 'KL to the base',
@@ -17,6 +18,8 @@ const stability = {
   frac_reward_zero_std: 'Groups that teach nothing',
   'completions/clipped_ratio': 'Completions cut off',
   'completions/mean_length': 'Mean length, tokens',
+  'clip_ratio/region_mean': 'Clipped tokens',
+  'sampling/sampling_logp_difference/mean': 'Sampler against worker, log-prob',
 } as const
 const times = ['sample', 'score', 'update', 'publish', 'other'] as const
 
@@ -29,51 +32,6 @@ const keys = [
   ...Object.keys(stability),
   ...times.map((name) => `time/${name}`),
 ]
-
-const latest = ({ values }: Series, key: string, count = 20): number | null => mean((values[key] ?? []).slice(-count))
-
-const heldout = (evaluations: readonly EvaluationSummary[]): EvaluationSummary | undefined =>
-  evaluations.find(({ name }) => name === 'final') ??
-  evaluations.findLast(({ name }) => name === 'heldout') ??
-  evaluations.at(-1)
-
-const heldOutTile = (evaluations: readonly EvaluationSummary[]): HTMLElement => {
-  const all = heldout(evaluations)?.all
-  const [base, trained] = [all?.base.reward ?? null, all?.trained.reward ?? null]
-  if (base === null || trained === null) return tile('held out', '–', 'no evaluation yet')
-  return tile('held out', change(trained - base), `${number(base)} → ${number(trained)}`)
-}
-
-const weakestTile = (series: Series): HTMLElement => {
-  const known = nodeIds.flatMap((node) => {
-    const value = latest(series, `reward/${node}`)
-    return value === null ? [] : [{ node, value }]
-  })
-  const worst = known.toSorted((a, b) => a.value - b.value)[0]
-  return worst === undefined
-    ? tile('weakest node', '–')
-    : tile('weakest node', nodeName(worst.node), `reward ${number(worst.value)}`)
-}
-
-const tiles = ({ card, secondsLeft, evaluations }: Overview, series: Series): HTMLElement => {
-  const maximum = card.rewardMaximum
-  const rate = mean((series.values['step_time'] ?? []).slice(-20))
-  return h(
-    'dl',
-    { class: 'tiles' },
-    tile('reward, last 20 steps', number(latest(series, 'reward')), `of at most ${number(maximum)}`),
-    heldOutTile(evaluations),
-    weakestTile(series),
-    tile('KL', number(latest(series, 'kl'), 3), 'to the base, last 20 steps'),
-    tile('groups without signal', percent(latest(series, 'frac_reward_zero_std')), 'last 20 steps'),
-    tile('cut off', percent(latest(series, 'completions/clipped_ratio'), 1), 'of completions, last 20 steps'),
-    tile(
-      'time',
-      rate === null ? '–' : `${number(rate, 1)} s / step`,
-      secondsLeft === null ? `step ${card.step} of ${card.steps}` : `${duration(secondsLeft)} to go`,
-    ),
-  )
-}
 
 const alertList = (alerts: readonly Alert[]): Child =>
   alerts.length === 0
@@ -94,6 +52,18 @@ const simpleChart = (
   chart: Omit<LineChart, 'lines'> & { readonly name: string; readonly values: readonly (number | null)[] },
 ): HTMLElement => lineChart({ ...chart, lines: [{ name: chart.name, values: chart.values, look: 'total' }] })
 
+/** Checkpoints, and starts of later attempts, where they stand on the axis. */
+const ticksOf = ({ events, attempts }: Overview, x: readonly number[]): { x: number; label: string }[] => [
+  ...events.flatMap(({ kind, step }) => {
+    const at = step === null ? undefined : x[Math.min(step, x.length) - 1]
+    return kind === 'checkpoint' && at !== undefined ? [{ x: at, label: `checkpoint at step ${step}` }] : []
+  }),
+  ...attempts.flatMap(({ attempt, fromStep }) => {
+    const at = x[fromStep]
+    return attempt > 1 && at !== undefined ? [{ x: at, label: `attempt ${attempt} from step ${fromStep}` }] : []
+  }),
+]
+
 const charts = (place: Place, overview: Overview, { current, superseded }: SeriesReply): Child[] => {
   const settings = chartSettings(place)
   const x = xOf(current, settings)
@@ -113,13 +83,14 @@ const charts = (place: Place, overview: Overview, { current, superseded }: Serie
       ...common,
       id: 'reward',
       title: 'Reward',
-      note: `Band: mean deviation within groups.${evaluated.length === 0 ? '' : ' ◆: held-out evaluation.'}${superseded.length === 0 ? '' : ' Faint: steps of earlier attempts that were done again.'}`,
+      note: `Band: mean deviation within groups.${evaluated.length === 0 ? '' : ' ◆: held-out evaluation.'}${ticksOf(overview, x).length === 0 ? '' : ' ▾: checkpoints and starts.'}${superseded.length === 0 ? '' : ' Faint: steps of earlier attempts that were done again.'}`,
       lines: [{ name: 'reward', values: reward, look: 'total' }],
       bands: [
         { low: band(-1), high: band(1).map((value) => (value === null ? null : Math.min(top, value))), look: 'total' },
       ],
       faint: superseded.map((lost) => ({ x: xOf(lost, settings), values: lost.values['reward'] ?? [] })),
       points: evaluated,
+      ticks: ticksOf(overview, x),
       range,
       width: chartWidth(2),
       height: 260,
@@ -140,34 +111,41 @@ const charts = (place: Place, overview: Overview, { current, superseded }: Serie
       width: chartWidth(2),
       height: 260,
     }),
-    ...Object.entries(stability).map(([key, title]) =>
-      simpleChart({
-        ...common,
-        id: key.replaceAll('/', '-'),
-        title,
-        name: key,
-        values: current.values[key] ?? [],
-        width: chartWidth(3),
-        height: 170,
-      }),
-    ),
+    ...Object.entries(stability)
+      .filter(([key]) => (current.values[key] ?? []).some((value) => value !== null))
+      .map(([key, title]) =>
+        simpleChart({
+          ...common,
+          id: key.replaceAll('/', '-'),
+          title,
+          name: key,
+          values: current.values[key] ?? [],
+          width: chartWidth(3),
+          height: 170,
+        }),
+      ),
   ]
 }
 
 const timing = (current: Series): Child => {
-  const shares = times.map((name) => ({ name, seconds: latest(current, `time/${name}`) ?? 0 }))
-  const whole = shares.reduce((sum, { seconds }) => sum + seconds, 0)
-  return table(
-    'Where the time of a step goes, last 20 steps',
-    ['part', 'seconds', 'share'],
-    shares.map(({ name, seconds }) => ({
-      cells: [name, number(seconds, 2), percent(whole === 0 ? null : seconds / whole)],
-    })),
-  )
+  const shares = times.map((name) => ({ name, seconds: latest(current, `time/${name}`) }))
+  const whole = shares.reduce((sum, { seconds }) => sum + (seconds ?? 0), 0)
+  if (whole === 0) return h('p', { class: 'note' }, 'No times on record yet.')
+  const parts = shares.map(({ name, seconds }) => ({ name, value: seconds ?? 0 }))
+  return [
+    stackedBar(parts, chartWidth(1)),
+    table(
+      'Where the time of a step goes, last 20 steps',
+      ['part', 'seconds a step', 'share'],
+      shares.map(({ name, seconds }) => ({
+        cells: [name, number(seconds, 2), percent(seconds === null ? null : seconds / whole)],
+      })),
+    ),
+  ]
 }
 
 const reproduce = ({ card, meta }: Overview): string =>
-  `drift-grpo train --config runs/${card.id}/config.yaml --set run.seed=${meta?.seed ?? 0}`
+  `npx train --config runs/${card.id}/config.yaml --set run.seed=${meta?.seed ?? 0}`
 
 const records = (overview: Overview): Child[] => [
   section(
@@ -245,6 +223,7 @@ export const overviewPage: Page = {
       head,
       card.problem === null ? null : notice('It says:', card.problem),
       tiles(overview, series.current),
+      nodeStrip(run, series.current),
       section('alerts', 'Alerts', alertList(overview.alerts)),
       section('curves', 'Curves', chartControls(place), h('div', { class: 'grid' }, charts(place, overview, series))),
       section(

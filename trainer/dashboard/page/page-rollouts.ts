@@ -77,6 +77,7 @@ const filters = (place: Place, components: readonly string[]): HTMLElement =>
       ['worst', 'worst R'],
       ['advantage', 'largest advantage'],
       ['longest', 'longest'],
+      ['judge', 'highest judge'],
     ]),
     h('a', { href: addressOf(place.run ?? '', 'rollouts') }, 'clear'),
   )
@@ -100,12 +101,16 @@ const row = (run: string, one: RolloutRow): readonly Child[] => [
   h('div', { class: 'excerpt' }, one.excerpt),
 ]
 
-const pager = (place: Place, { page, pages, matches }: RolloutPage): HTMLElement =>
+const pager = (place: Place, where: string, { page, pages, matches, isSearching }: RolloutPage): HTMLElement =>
   h(
     'nav',
-    { class: 'pager', 'aria-label': 'Pages of the list' },
+    { class: 'pager', 'aria-label': `Pages, ${where} the list` },
     page > 0 ? h('a', { href: withQuery(place, { page: page - 1 }) }, '← before') : null,
-    h('span', {}, `page ${page + 1} of ${pages.toLocaleString('en')}, ${plural(matches, 'completion')}`),
+    h(
+      'span',
+      { 'data-incomplete': isSearching },
+      `page ${page + 1} of ${pages.toLocaleString('en')}, ${isSearching ? 'at least ' : ''}${plural(matches, 'completion')}`,
+    ),
     page + 1 < pages ? h('a', { href: withQuery(place, { page: page + 1 }) }, 'next →') : null,
   )
 
@@ -116,17 +121,17 @@ const list = async (place: Place, run: string): Promise<HTMLElement> => {
   )
   return h(
     'div',
-    {},
+    { class: 'list' },
     h('h1', {}, 'Rollouts'),
     filters(place, reply.components),
     progressNote(reply.progress),
-    pager(place, reply),
+    pager(place, 'above', reply),
     table(
       'Completions',
       ['step · group · sample', 'node', 'R', 'advantage', 'tokens', 'ended by', 'group', 'completion'],
       reply.rows.map((one) => ({ cells: row(run, one) })),
     ),
-    pager(place, reply),
+    pager(place, 'below', reply),
   )
 }
 

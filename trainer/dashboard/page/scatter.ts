@@ -7,9 +7,9 @@ import { scale, ticks } from './scale.ts'
 
 /** Every prompt: base across, trained up. Above the diagonal the trained model earns more. */
 export const scatter = (deltas: readonly PromptDelta[], maximum: number, width: number): HTMLElement => {
-  const size = Math.min(width, 440)
+  const size = Math.min(width, 580)
   const low = Math.min(0, ...deltas.flatMap(({ base, trained }) => [base, trained]))
-  const [x, y] = [scale([low, maximum], [50, size - 14]), scale([low, maximum], [size - 40, 10])]
+  const [x, y] = [scale([low, maximum], [50, size - 14]), scale([low, maximum], [size - 40, 30])]
   const picture = s(
     'svg',
     { class: 'chart', width: size, height: size, viewBox: `0 0 ${size} ${size}`, 'aria-hidden': 'true' },
@@ -20,7 +20,7 @@ export const scatter = (deltas: readonly PromptDelta[], maximum: number, width: 
     ]),
     s('line', { class: 'axis', x1: x(low), y1: y(low), x2: x(maximum), y2: y(maximum) }),
     s('text', { class: 'tick', x: x(maximum), y: y(low) + 32, 'text-anchor': 'end' }, 'base'),
-    s('text', { class: 'tick', x: x(low) + 4, y: 18 }, 'trained'),
+    s('text', { class: 'tick', x: 8, y: 14 }, 'trained'),
     deltas.map(({ promptId, node, base, trained }) =>
       s(
         'path',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RolloutFilter, selectPage } from '../../../../trainer/dashboard/rollouts/filter.ts'
+import { RolloutRecord } from '../../../../data/records/run.ts'
 import { RolloutIndex } from '../../../../trainer/dashboard/rollouts/index-run.ts'
 import { readRows } from '../../../../trainer/dashboard/rollouts/rows.ts'
 import { indexFolder } from '../../../../trainer/dashboard/rollouts/segment-store.ts'
@@ -34,7 +35,7 @@ const all = async (index: RolloutIndex, asked: Record<string, string> = {}) => {
 }
 
 const segments = async (root = run): Promise<string[]> =>
-  (await readdir(join(root, indexFolder)).catch(() => [])).toSorted()
+  (await readdir(join(root, indexFolder)).catch((): string[] => [])).toSorted()
 
 const filters: Record<string, string>[] = [
   {},
@@ -47,6 +48,10 @@ const filters: Record<string, string>[] = [
 ]
 
 describe('the index of a run’s rollouts', () => {
+  it('is tested on rollouts as a training writes them', async () => {
+    const text = await readFile(join(run, 'rollouts', 'step-000000.jsonl'), 'utf8')
+    for (const line of text.trim().split('\n')) expect(RolloutRecord.safeParse(JSON.parse(line)).error).toBeUndefined()
+  })
   it.each(filters)('answers %j from its segments as from the rollouts', async (filter) => {
     const first = await all(await opened(), filter)
     expect(await segments()).toHaveLength(1)

@@ -1,0 +1,117 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inBrowser, launchBrowser, mayLackBrowser, watchedPage, type WatchedPage } from '../support/browser.ts'
+import { serveDashboard } from '../support/dashboard.ts'
+import { makeShownRuns } from '../support/shown-run.ts'
+
+describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${inBrowser}`, () => {
+  let runs: Awaited<ReturnType<typeof makeShownRuns>>
+  let server: Awaited<ReturnType<typeof serveDashboard>>
+  let browser: Browser
+  let watched: WatchedPage
+  beforeAll(async () => {
+    runs = await makeShownRuns()
+    server = await serveDashboard(runs.directory)
+    browser = await launchBrowser()
+    watched = await watchedPage(browser)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    await runs?.remove()
+  })
+  const press = async (...keys: string[]): Promise<void> => {
+    for (const key of keys) await watched.page.keyboard.press(key)
+  }
+  const at = (pattern: RegExp): Promise<void> => watched.page.waitForURL(pattern)
+  const drawn = (heading: string): Promise<void> =>
+    watched.page.getByRole('heading', { level: 1, name: heading }).waitFor()
+
+  it('opens every page by its key', async () => {
+    const { page, open, problems } = watched
+    await open(`${server.url}/runs/mine/overview`)
+    for (const [key, path, heading] of [
+      ['n', 'nodes', 'Nodes'],
+      ['c', 'components', 'Components'],
+      ['b', 'rollouts', 'Rollouts'],
+      ['e', 'evaluation', 'Evaluation'],
+      ['j', 'judge', 'judge'],
+      ['o', 'overview', 'mine'],
+    ] as const) {
+      await press('g', key)
+      await at(new RegExp(`/runs/mine/${path}`))
+      await drawn(heading)
+    }
+    await press('g', 'r')
+    await drawn('Runs')
+    expect(new URL(page.url()).pathname).toBe('/')
+    expect(problems).toEqual([])
+  })
+  it('is walked through without a mouse: search, list, group, samples, steps, differences, help', async () => {
+    const { page, open, problems } = watched
+    await open(`${server.url}/runs/mine/rollouts`)
+    await press('3')
+    await at(/node=n3/)
+    await press('/')
+    await page.keyboard.type('calendar')
+    await press('Enter', 'Escape')
+    await at(/text=calendar/)
+    await page
+      .getByRole('link', { name: /^59 · / })
+      .first()
+      .waitFor()
+    await press('j', 'j', 'k', 'Enter')
+    await at(/rollouts\/59\/\d+\?sample=\d/)
+    await drawn('Step 59')
+    await press('n')
+    await at(/sample=[1-3]/)
+    await press('p')
+    await press('b')
+    await at(/diff=/)
+    await press('d')
+    await at(/diff=off/)
+    await press('d')
+    await page.waitForURL((url) => !url.search.includes('diff=off'))
+    await press('[')
+    await at(/rollouts\/19\//)
+    await drawn('Step 19')
+    await press(']')
+    await drawn('Step 59')
+    await press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(problems).toEqual([])
+  })
+  it('shows by its address what was chosen, and goes back to what was before', async () => {
+    const { page, open, problems } = watched
+    await open(`${server.url}/runs/mine/rollouts?node=n2&sort=worst&most=3&state=learning`)
+    const rows = await page.locator('tbody tr').allTextContents()
+    expect(rows.length).toBeGreaterThan(0)
+    expect(rows.every((row) => row.includes('n2'))).toBe(true)
+    expect(await page.locator('select').first().inputValue()).toBe('n2')
+    const other = await watchedPage(browser)
+    await other.open(page.url())
+    expect(await other.page.locator('tbody tr').allTextContents()).toEqual(rows)
+    await other.page.context().close()
+    const before = page.url()
+    await page.locator('tbody a').first().click()
+    await drawn('Step')
+    await page.goBack()
+    await at(/sort=worst/)
+    await drawn('Rollouts')
+    expect(page.url()).toBe(before)
+    expect(problems).toEqual([])
+  })
+  it('keeps the theme that was chosen', async () => {
+    const { page, open } = watched
+    await open(`${server.url}/`)
+    const button = page.getByRole('button', { name: /Theme/ })
+    while (!(await button.innerText()).includes('dark')) await button.click()
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    await page.reload()
+    await page.waitForSelector('main[data-ready]')
+    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(ground)
+    expect(ground).toBe('rgb(13, 16, 20)')
+  })
+})

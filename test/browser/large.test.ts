@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inBrowser, launchBrowser, mayLackBrowser, watchedPage } from '../support/browser.ts'
+import { serveDashboard } from '../support/dashboard.ts'
+import { makeLargeRun } from '../support/large-run.ts'
+
+// Texts and scores as in a real run; token ids, which the dashboard skips, are few.
+const shape = { steps: 500, groupsPerStep: 50, samples: 4, tokens: 4, promptTokens: 4 }
+
+describe.skipIf(mayLackBrowser())(`a run of 100,000 completions ${inBrowser}`, () => {
+  let directory = ''
+  let server: Awaited<ReturnType<typeof serveDashboard>>
+  let browser: Browser
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'drift-grpo-large-'))
+    await makeLargeRun(directory, 'large', shape)
+    server = await serveDashboard(directory)
+    browser = await launchBrowser()
+  }, 600_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  it(
+    'opens while it is still read, grows to all of it, and is searched and paged through',
+    { timeout: 600_000 },
+    async () => {
+      const { page, problems, open } = await watchedPage(browser)
+      page.setDefaultTimeout(300_000)
+      await open(`${server.url}/runs/large/rollouts`)
+      expect(await page.locator('tbody tr').count()).toBe(50)
+      expect(await page.locator('tbody tr').first().textContent()).toContain('499 · 0 · 0')
+      await page.getByText('100,000 completions from 500 steps on record.').waitFor()
+      await open(`${server.url}/runs/large/rollouts?page=1999`)
+      expect(await page.locator('tbody tr').last().textContent()).toContain('0 · 49 · 3')
+      await open(`${server.url}/runs/large/rollouts?text=rollback%20calendar&sort=worst`)
+      await page
+        .getByText(/page 1 of/)
+        .first()
+        .waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(50)
+      for (const path of ['overview', 'nodes', 'components']) await open(`${server.url}/runs/large/${path}`)
+      expect(problems).toEqual([])
+      await page.context().close()
+    },
+  )
+})
