@@ -17,14 +17,15 @@ export const vllmVersion = process.env['DRIFT_GRPO_VLLM_VERSION'] ?? ''
 export const token = 'a-token-for-tests'
 
 /** Settings that a vLLM without a GPU needs. The deadline is for a machine that is busy with other things. */
-export const serverSettings = SpawnedSampler.parse({
-  kind: 'spawn',
-  command: vllmProgram,
-  dtype: 'float32',
-  enforceEager: true,
-  maxSeqs: 16,
-  startTimeoutSeconds: 1500,
-})
+const settings = (): SpawnedSampler =>
+  SpawnedSampler.parse({
+    kind: 'spawn',
+    command: vllmProgram,
+    dtype: 'float32',
+    enforceEager: true,
+    maxSeqs: 16,
+    startTimeoutSeconds: 1500,
+  })
 
 export interface ServerRequest {
   readonly model: string
@@ -41,14 +42,15 @@ export const startServer = async (request: ServerRequest): Promise<EngineProcess
     model: ModelSection.parse({ path: model, maxPromptTokens: contextTokens - 1, maxCompletionTokens: 1 }),
     lora: LoraSection.parse({ rank: 16, alpha: 32 }),
   }
+  const server = settings()
   const port = request.port ?? (await freePort())
   return await startEngine({
     what: 'policy server',
     boundary: 'sampler',
-    command: policyCommand(serverSettings, sections, { model, port, token }),
+    command: policyCommand(server, sections, { model, port, token }),
     logPath: join(directory, 'logs', 'vllm.log'),
     records: join(directory, 'processes'),
-    startTimeoutSeconds: serverSettings.startTimeoutSeconds,
+    startTimeoutSeconds: server.startTimeoutSeconds,
   })
 }
 

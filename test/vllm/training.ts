@@ -16,7 +16,7 @@ import { captured } from '../support/tiny-training.ts'
 export const settings = [
   ...['run.steps=10', 'run.checkpointEvery=100', 'model.maxCompletionTokens=120', 'pool.train=40', 'pool.heldout=5'],
   ...['sampling.promptsPerStep=5', 'sampling.concurrency=2', 'lora.rank=16', 'worker.threads=1', 'worker.device=cpu'],
-  ...['optimizer.schedule=constant', 'optimizer.warmupFraction=0', 'evaluation.atEnd=false'],
+  ...['optimizer.schedule=constant', 'optimizer.warmupFraction=0', 'evaluation.atEnd=false', 'evaluation.prompts=5'],
   // The judge is asked about every completion, so that it knows how far a step has come.
   'rewards.profile=paper',
 ]

@@ -4,8 +4,8 @@ import { PipelineError, type Boundary } from '../../data/errors.ts'
 import { flagsOf, type EngineCommand } from './command.ts'
 
 const run = promisify(execFile)
-/** The first start of a vLLM imports torch from a cold disk. */
-const patience = 180_000
+/** The first start of a vLLM imports torch from a cold disk, and takes minutes where the cores are busy too. */
+const patience = 600_000
 const oldest = [0, 15] as const
 export const oldestVersion = oldest.join('.')
 const install = 'Install it (pip install vllm) or give its path as the command.'
