@@ -1,6 +1,7 @@
 """The learner's own forward pass against the model's: log-probs and gradients, on the CPU's attention and the other."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from conftest import ARCHITECTURES
 from portable import attend_as_on_a_gpu
 
 from grpo_worker.base_model import BaseModel
+from grpo_worker.policy import load_base
 from grpo_worker.scoring import prepare, score
 from grpo_worker.session import Session, adapter_off, open_session
 from grpo_worker.update import pieces_of
@@ -69,3 +71,20 @@ def test_the_adapter_counts_only_while_it_is_on(tiny_base: Callable[[str], BaseM
             off = score(base, batch).logprobs
     assert torch.equal(before, off)
     assert float((on - off).abs().max()) > 1e-2
+
+
+@pytest.mark.parametrize("attention", ["cpu", "portable"])
+def test_bfloat16_agrees_to_its_rounding(
+    attention: str, tiny_model_dir: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = load_base(str(tiny_model_dir("granite")), dtype="bfloat16")
+    session = _with_adapter(base)
+    if attention == "portable":
+        attend_as_on_a_gpu(monkeypatch)
+    assert base.row_decoder is not None
+    own, own_gradient = _pass(base, session)
+    base.row_decoder = None
+    models, gradient = _pass(base, session)
+    assert own_gradient.dtype == torch.float32
+    assert float((own - models).norm() / models.norm()) < 2e-2
+    assert float((own_gradient - gradient).norm() / gradient.norm()) < 5e-2
