@@ -25,6 +25,10 @@ const benches: Readonly<Record<string, Bench>> = {
     usage: 'EVALUATION [deals]',
     isUsual: false,
   },
+  trl: { file: 'trl.ts', measures: 'one GRPO step beside TRL', usage: '[--model DIR] [--prompts 4]', isUsual: false },
+  check: { file: 'check.ts', measures: 'whether a step costs what it did', usage: '[--keep]', isUsual: false },
+  scaling: { file: 'scaling.ts', measures: 'a step as its sizes grow', usage: '[model]', isUsual: false },
+  gpu: { file: 'gpu.ts', measures: 'recipes on a GPU beside the expectation', usage: '', isUsual: false },
 }
 
 /** Each in a process of its own: none sees the memory or the compiled code of another. */
