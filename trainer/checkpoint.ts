@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import { writeJsonAtomic } from '../data/store/atomic.ts'
-import { storing } from '../data/store/storage.ts'
+import { makeDirectory } from '../data/store/storage.ts'
 import type { Learner } from './learner.ts'
 
 /** Everything that the loop itself carries from step to step. The prompts of a step follow from the seed and the step. */
@@ -98,7 +98,7 @@ export const saveCheckpoint = async (
   const directory = join(checkpointsDir, directoryOf(state.nextStep))
   if ((await readLoop(directory)) !== null) return false
   await rm(directory, { recursive: true, force: true })
-  await storing(directory, () => mkdir(directory, { recursive: true }))
+  await makeDirectory(directory)
   await learner.saveState(workerState(state))
   await writeJsonAtomic(join(directory, 'loop.json'), state)
   const old = (await names(checkpointsDir)).slice(keep)

@@ -6,7 +6,7 @@ import type { Prompt } from '../data/records/prompt.ts'
 import { RunAttempt, RunMeta, RunStatus, type RunEvent } from '../data/records/run.ts'
 import { writeFileAtomic, writeFileWhole, writeJsonAtomic } from '../data/store/atomic.ts'
 import { appendJsonl, readJsonl } from '../data/store/jsonl.ts'
-import { storing } from '../data/store/storage.ts'
+import { makeDirectory, storing } from '../data/store/storage.ts'
 
 const padded = (step: number): string => String(step).padStart(6, '0')
 
@@ -144,10 +144,8 @@ const isUnborn = async (directory: RunDirectory): Promise<boolean> =>
 export const createRunDirectory = async (runsDir: string, id: string): Promise<RunDirectory> => {
   const directory = new RunDirectory(runsDir, id)
   try {
-    await storing(directory.root, async () => {
-      await mkdir(resolve(runsDir), { recursive: true })
-      await mkdir(directory.root)
-    })
+    await makeDirectory(resolve(runsDir))
+    await storing(directory.root, () => mkdir(directory.root))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     if (await isUnborn(directory)) return directory

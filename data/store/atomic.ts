@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rename, unlink, writeFile } from 'node:fs/promises'
+import { open, rename, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { storing } from './storage.ts'
+import { makeDirectory, storing } from './storage.ts'
 
 const unsupported = new Set<unknown>(['EINVAL', 'ENOTSUP', 'EPERM'])
 const isUnsupported = (error: unknown): boolean =>
@@ -23,7 +23,7 @@ export type Content = string | Uint8Array | Iterable<string>
 
 const replace = async (path: string, content: Content, durable: boolean): Promise<void> => {
   const directory = dirname(path)
-  await mkdir(directory, { recursive: true })
+  await makeDirectory(directory)
   const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`)
   try {
     const handle = await open(temporary, 'wx')

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PipelineError } from '../errors.ts'
-import { storing } from './storage.ts'
+import { makeDirectory, storing } from './storage.ts'
 
 const lineFeed = 0x0a
 
@@ -20,7 +20,7 @@ interface AppendOptions {
 }
 
 const append = async (path: string, records: readonly unknown[], options: AppendOptions): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true })
+  await makeDirectory(dirname(path))
   const handle = await open(path, 'a+')
   try {
     const lines = records.map((record) => `${JSON.stringify(record)}\n`).join('')

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { mkdir, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PipelineError } from '../errors.ts'
 
@@ -70,3 +70,18 @@ export const storing = async <T>(path: string, action: () => Promise<T>): Promis
     throw await storageError(path, error)
   }
 }
+
+/** The first part of a path that is not there. */
+const topmostMissing = (path: string): string => (existsSync(dirname(path)) ? path : topmostMissing(dirname(path)))
+
+/** Makes a directory and what is missing above it. Throws a PipelineError of the boundary `storage` where the file system refuses. */
+export const makeDirectory = (path: string): Promise<void> =>
+  storing(path, async () => {
+    try {
+      await mkdir(path, { recursive: true })
+    } catch (error) {
+      // Node says that there is no such file where the file system is read-only; asked for one directory it tells the reason.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') await mkdir(topmostMissing(path))
+      throw error
+    }
+  })

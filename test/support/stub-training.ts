@@ -20,6 +20,9 @@ import { captured, letterJudge, shortPool, source, tinyConfig } from './tiny-tra
 
 export interface Stub {
   readonly url: string
+  readonly pid: number
+  /** Resolves when it has ended. */
+  readonly ended: Promise<unknown>
   ledger(): Promise<Ledger>
   close(): Promise<void>
 }
@@ -32,12 +35,13 @@ export const startStub = async (): Promise<Stub> => {
   })
   const [line] = (await once(createInterface({ input: child.stderr }), 'line')) as [string]
   const url = line.replace('stub at ', '')
+  const ended = once(child, 'exit')
   return {
-    url,
+    ...{ url, pid: child.pid ?? 0, ended },
     ledger: async () => (await (await fetch(`${url}/ledger`)).json()) as Ledger,
     close: async () => {
       child.stdin.end()
-      await once(child, 'exit')
+      await ended
     },
   }
 }

@@ -87,7 +87,8 @@ const writeWhole = (path: string, files: Readonly<Record<string, string>>): void
   if (existsSync(path)) throw new Refusal(409, 'Conflict', `${path} exists already`)
   const temporary = join(dirname(path), `.${basename(path)}.tmp`)
   try {
-    mkdirSync(temporary, { recursive: true })
+    if (!existsSync(dirname(path))) mkdirSync(dirname(path))
+    mkdirSync(temporary)
     for (const [name, text] of Object.entries(files)) writeFileSync(join(temporary, name), text)
     renameSync(temporary, path)
   } catch (error) {
