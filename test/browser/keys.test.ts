@@ -70,6 +70,7 @@ describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${in
     await at(/diff=/)
     await press('d')
     await at(/diff=off/)
+    await page.getByText('show the differences').waitFor()
     await press('d')
     await page.waitForURL((url) => !url.search.includes('diff=off'))
     await press('[')
