@@ -75,10 +75,12 @@ const pathOf = (xs: readonly number[], values: Values, { x, y }: Plot, buckets: 
 const bandPath = (xs: readonly number[], { low, high }: Band, plot: Plot): string => {
   const parts: string[] = []
   let run: number[] = []
+  // A band may reach beyond a range that is fixed.
+  const inside = (y: number): number => Math.max(plot.top, Math.min(plot.bottom, y))
   const close = (): void => {
     if (run.length > 1) {
       const point = (i: number, values: Values): string =>
-        `${plot.x(xs[i] ?? 0).toFixed(1)} ${plot.y(values[i] ?? 0).toFixed(1)}`
+        `${plot.x(xs[i] ?? 0).toFixed(1)} ${inside(plot.y(values[i] ?? 0)).toFixed(1)}`
       parts.push(
         `M${run.map((i) => point(i, high)).join('L')}L${run
           .toReversed()
