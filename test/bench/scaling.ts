@@ -50,7 +50,10 @@ const row = (sweep: string): string => {
 }
 
 const sweeps = Object.keys(names)
+const alt = 'CPU seconds of a step against prompt tokens, completion tokens, completions, prompts and rank'
 const lines = [
+  `![${alt}](speed-scaling.svg)`,
+  '',
   `CPU seconds of a step (sampling + update) of \`${model}\` on ${machine()}.`,
   '',
   '| grows | seconds | exponent at the end |',
