@@ -36,6 +36,8 @@ export interface JudgeServerOptions {
   readonly probe?: (number: number) => Behaviour
   /** The entry of the list of models; null: the route is not there. */
   readonly model?: Readonly<Record<string, unknown>> | null
+  /** Score of a completion; default: scoreOf. */
+  readonly score?: (completion: string) => number
 }
 
 const Chat = z.looseObject({
@@ -52,8 +54,8 @@ const fenced = (user: string, id: string): string => {
   return user.slice(start, user.indexOf(`\n${id} data>>>`, start))
 }
 
-const verdictFor = (completion: string, id: string): string =>
-  `Looking at it.\n<verdict><id>${id}</id><score>${scoreOf(completion)}</score><reason>says ${completion.slice(-20)}</reason></verdict>`
+const verdictFor = (completion: string, id: string, score = scoreOf): string =>
+  `Looking at it.\n<verdict><id>${id}</id><score>${score(completion)}</score><reason>says ${completion.slice(-20)}</reason></verdict>`
 
 const readBody = async (request: IncomingMessage): Promise<unknown> => {
   const chunks: Buffer[] = []
@@ -145,7 +147,7 @@ export class JudgeServer {
     this.mostOpen = Math.max(this.mostOpen, this.open)
     const behaviour = (await this.#options.behave?.(asked)) ?? 'verdict'
     this.open -= 1
-    const verdict = verdictFor(completion, id)
+    const verdict = verdictFor(completion, id, this.#options.score)
     this.#act(behaviour, response, body.model, verdict)
     this.#last = verdict
   }
