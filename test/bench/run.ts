@@ -25,6 +25,7 @@ const benches: Readonly<Record<string, Bench>> = {
     usage: 'EVALUATION [deals]',
     isUsual: false,
   },
+  soak: { file: 'soak.ts', measures: 'a day of training with a stub model', usage: '[steps]', isUsual: false },
   trl: { file: 'trl.ts', measures: 'one GRPO step beside TRL', usage: '[--model DIR] [--prompts 4]', isUsual: false },
   check: { file: 'check.ts', measures: 'whether a step costs what it did', usage: '[--keep]', isUsual: false },
   scaling: { file: 'scaling.ts', measures: 'a step as its sizes grow', usage: '[model]', isUsual: false },
