@@ -121,5 +121,11 @@ export const parsePoolLine = (text: string, where: string): Prompt => {
       remedy: 'The line is truncated or damaged: build the pool again, or remove the line.',
     })
   }
-  return parsePoolPrompt(value, where)
+  try {
+    return parsePoolPrompt(value, where)
+  } catch (cause) {
+    // Reading JSON takes any depth, writing it or walking through it does not.
+    if (cause instanceof RangeError) throw fault(where, '', 'nested too deeply for a prompt', 'Remove the line.')
+    throw cause
+  }
 }

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { parseTar } from 'nanotar'
 import type { ParsedTarFileItem } from 'nanotar'
 import { PipelineError } from '../../errors.ts'
+import { gunzip } from './gunzip.ts'
 
 export interface RunFile {
   /** `model/suite/task/attack/injection.json`: what labels refer to, wherever the runs lie. */
@@ -25,13 +25,22 @@ const isArchive = (path: string): boolean => /\.(tar\.gz|tgz|tar)$/.test(path)
 
 const unpack = (path: string): Uint8Array => {
   const bytes = readFileSync(path)
-  return path.endsWith('.tar') ? bytes : gunzipSync(bytes)
+  return path.endsWith('.tar') ? bytes : gunzip(bytes, path)
+}
+
+/** Copied, as the parser reads the whole memory behind a view; a size that is no number would end it silently. */
+const parse = (bytes: Uint8Array): ParsedTarFileItem[] => {
+  const entries = parseTar(new Uint8Array(bytes))
+  const bad = entries.find(({ size }) => !Number.isSafeInteger(size))
+  if (bad !== undefined) throw new Error(`the size of ${bad.name} is no number`)
+  return entries
 }
 
 const readArchive = (path: string): ParsedTarFileItem[] => {
   try {
-    return parseTar(unpack(path))
+    return parse(unpack(path))
   } catch (cause) {
+    if (cause instanceof PipelineError) throw cause
     throw new PipelineError('pool', `${path}: not a readable tar archive`, {
       cause,
       remedy: 'Fetch the archive again.',
@@ -52,7 +61,13 @@ const children = (directory: string): string[] =>
     .map((name) => join(directory, name))
 
 function* walk(path: string): Generator<RunFile> {
-  if (statSync(path).isDirectory()) {
+  const kind = lstatSync(path)
+  // Recordings come from others: a link in them could name any file of this machine.
+  if (kind.isSymbolicLink())
+    throw new PipelineError('pool', `${path}: a link inside of recordings is not followed`, {
+      remedy: 'Put the file or directory itself there.',
+    })
+  if (kind.isDirectory()) {
     for (const child of children(path)) yield* walk(child)
     return
   }
@@ -68,5 +83,6 @@ export function* readRunFiles(directory: string): Generator<RunFile> {
       remedy: 'Give the directory that holds runs/.',
     })
   const runs = join(directory, 'runs')
-  yield* walk(existsSync(runs) ? runs : directory)
+  // The directory itself may well be a link: it was named by the user.
+  yield* walk(realpathSync(existsSync(runs) ? runs : directory))
 }

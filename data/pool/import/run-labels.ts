@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { PipelineError } from '../../errors.ts'
+import { gunzip } from './gunzip.ts'
 
 const CallLabel = z.object({
   app: z.string(),
@@ -43,7 +43,7 @@ export const readRunLabels = (directory: string): ReadonlyMap<string, RunLabel> 
   const path = ['labels.jsonl', 'labels.jsonl.gz'].map((name) => join(directory, name)).find((name) => existsSync(name))
   if (path === undefined) return null
   const bytes = readFileSync(path)
-  const lines = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8').split('\n')
+  const lines = (path.endsWith('.gz') ? gunzip(bytes, path) : bytes).toString('utf8').split('\n')
   const labels = lines.flatMap((line, i) => (line.trim() === '' ? [] : [parseLabel(line, `${path}:${i + 1}`)]))
   return new Map(labels.map((label) => [keyOf(label.file), label]))
 }
