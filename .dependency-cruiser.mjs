@@ -39,7 +39,9 @@ export default {
       severity: 'error',
       comment: 'of the trainer it knows how to read an evaluation on record, and whether a run is alive',
       from: { path: '^trainer/dashboard/' },
-      to: { path: '^trainer/(?!dashboard/|lock\\.ts$|supervision/run-state\\.ts$|evaluation/(load\\.ts|report/)|statistics/)' },
+      to: {
+        path: '^trainer/(?!dashboard/|lock\\.ts$|supervision/run-state\\.ts$|evaluation/(load\\.ts|report/)|statistics/)',
+      },
     },
     {
       name: 'dashboard-pages-load-nothing-of-the-server',

@@ -12,6 +12,7 @@ export default defineConfig({
     // Files that start a worker process hold about 1 GB each, so not one per core on a large machine.
     maxWorkers: 2,
     // Many tests start real processes; on a busy machine those take their time. Only a hang should fail.
+    expect: { poll: { timeout: 60_000 } },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Trainings do not show themselves here; the test of that asks for it.

@@ -32,7 +32,9 @@ export const RunSection = z
       .min(1)
       .nullable()
       .default(null)
-      .describe('How many steps keep their rollouts and updates; older ones go with each checkpoint. null: all of them.'),
+      .describe(
+        'How many steps keep their rollouts and updates; older ones go with each checkpoint. null: all of them.',
+      ),
   })
   .prefault({})
 export type RunSection = z.infer<typeof RunSection>

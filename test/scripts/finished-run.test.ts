@@ -33,5 +33,8 @@ it.each([
 ])('%s is continued', async (_, state, step, args) => {
   const cwd = await makeEnded(state, step)
   const { code, stderr } = await runInProcess(['train', '--resume', 'mine', ...args], cwd)
-  expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('run mine cannot be continued: changed since') })
+  expect({ code, stderr }).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('run mine cannot be continued: changed since'),
+  })
 })

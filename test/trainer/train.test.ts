@@ -99,11 +99,7 @@ describe.skipIf(noPython)('training with the real worker and a tiny random model
 
   it('keeps the newest checkpoints, and only adapters that something may still ask for', () => {
     expect(readdirSync(join(whole.directory, 'checkpoints')).toSorted()).toEqual(['step-000004', 'step-000005'])
-    expect(readdirSync(join(whole.directory, 'adapters')).toSorted()).toEqual([
-      'v000003',
-      'v000004',
-      'v000005',
-    ])
+    expect(readdirSync(join(whole.directory, 'adapters')).toSorted()).toEqual(['v000003', 'v000004', 'v000005'])
   })
 
   it('shows what was found out beforehand, and records it', () => {
