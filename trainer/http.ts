@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { withhold } from '../data/withhold.ts'
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
@@ -36,6 +37,7 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
   if (request.token !== undefined) headers['authorization'] = `Bearer ${request.token}`
   if (payload !== undefined)
     Object.assign(headers, { 'content-type': 'application/json', 'content-length': payload.length })
+  const { authorization } = headers
   const open = request.url.startsWith('https:') ? httpsRequest : httpRequest
   try {
     return await new Promise<HttpReply>((resolve, reject) => {
@@ -44,7 +46,8 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
         incoming.on('error', reject)
         incoming.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8')
+          const raw = Buffer.concat(chunks).toString('utf8')
+          const text = withhold(raw, authorization === undefined ? undefined : String(authorization))
           if (isCutOff(incoming.headers['content-type'], text)) reject(new CutOffError())
           else resolve({ status: incoming.statusCode ?? 0, text })
         })

@@ -1,12 +1,13 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { withhold } from '../../data/withhold.ts'
 
 /** More than any verdict needs. */
 const BODY_LIMIT = 8 * 2 ** 20
 /** Statuses that have no body, by the standard. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
-const readBody = async (incoming: IncomingMessage): Promise<Buffer> => {
+const readBody = async (incoming: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = []
   let size = 0
   // A connection that closes half-way throws here.
@@ -15,7 +16,7 @@ const readBody = async (incoming: IncomingMessage): Promise<Buffer> => {
     if (size > BODY_LIMIT) throw new Error(`the body is longer than ${BODY_LIMIT} bytes`)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 const toHeaders = (incoming: IncomingMessage): Headers => {
@@ -48,7 +49,7 @@ export const httpFetch = async (input: string | URL | Request, init: RequestInit
     outgoing.on('error', reject)
     outgoing.end(body)
   })
-  const content = await readBody(incoming)
+  const content = withhold(await readBody(incoming), headers['authorization'])
   const status = incoming.statusCode ?? 0
-  return new Response(bodiless.has(status) ? null : new Uint8Array(content), { status, headers: toHeaders(incoming) })
+  return new Response(bodiless.has(status) ? null : content, { status, headers: toHeaders(incoming) })
 }
