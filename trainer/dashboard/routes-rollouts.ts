@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { PipelineError } from '../../data/errors.ts'
 import { RolloutRecord } from '../../data/records/run.ts'
 import { noRun } from './routes-run.ts'
 import { summariseComponents } from './rollouts/by-component.ts'
@@ -82,6 +83,16 @@ const withoutTokens = ({ group, ...rest }: RolloutRecord): GroupDetail['record']
   }
 }
 
+/** The index reads less of a record than is shown here: one of another version, or spoilt, is found out only now. */
+const readRecord = (line: Buffer, step: number, group: number): RolloutRecord => {
+  try {
+    return RolloutRecord.parse(JSON.parse(line.toString('utf8')))
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
+    throw new PipelineError('checkpoint', `group ${group} of step ${step} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
 const groupOf = async (
   { rollouts: index, prompts, evaluations }: OpenRun,
   step: number,
@@ -91,7 +102,7 @@ const groupOf = async (
   if (index.findGroup(step, group) === undefined) await index.complete()
   const row = index.findGroup(step, group)
   if (row === undefined) return null
-  const record = RolloutRecord.parse(JSON.parse((await index.line(row)).toString('utf8')))
+  const record = readRecord(await index.line(row), step, group)
   const { promptId } = record.group
   return {
     record: withoutTokens(record),

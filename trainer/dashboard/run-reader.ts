@@ -27,6 +27,9 @@ const readRecord = async <T>(path: string, schema: z.ZodType<T>): Promise<T | nu
   }
 }
 
+/** Any JSON that can be written again: what is nested without end can be read, and not sent. */
+const Sendable = z.unknown().refine((value) => JSON.stringify(value) !== undefined)
+
 /** What the dashboard needs of the resolved config; the rest is shown as it is. */
 const Maxima = z.object({
   values: z.object({ rewards: z.object({ maxima: z.record(z.string(), z.number()) }) }),
@@ -65,9 +68,8 @@ export class RunReader {
   audit(): Promise<AuditReport | null> {
     return readRecord(join(this.root, 'audit', 'audit.json'), AuditReport)
   }
-  async config(): Promise<unknown> {
-    const text = await readText(join(this.root, 'config.resolved.json'))
-    return text === null ? null : (JSON.parse(text) as unknown)
+  config(): Promise<unknown> {
+    return readRecord(join(this.root, 'config.resolved.json'), Sendable)
   }
   /** Largest contribution of each component; empty where the run does not say. */
   async maxima(): Promise<Record<string, number>> {
