@@ -11,6 +11,8 @@ const mostTries = 5
 const longestWaitMs = 120_000
 
 const passingStatus = new Set([429, 500, 502, 503, 504])
+/** Of these the hub says that it did nothing; the others may come from a gateway that lost its answer. */
+const refusingStatus = new Set([429, 503])
 const brokenConnection = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET'])
 
 const isBroken = (error: unknown): boolean => {
@@ -48,7 +50,8 @@ const tryOnce = async (send: () => Promise<Response>, canRepeat: boolean, pauseM
     return { why: 'the connection to the hub broke', waitMs: pauseMs }
   }
   const waitMs = retryAfter(response.headers.get('retry-after')) ?? pauseMs
-  if (!passingStatus.has(response.status) || waitMs > longestWaitMs) return { response }
+  const passing = canRepeat ? passingStatus : refusingStatus
+  if (!passing.has(response.status) || waitMs > longestWaitMs) return { response }
   await response.body?.cancel()
   return { why: `the hub answers ${response.status}`, waitMs }
 }

@@ -129,6 +129,16 @@ describe('a push', () => {
     expect(posted(server.requests, /store/)).toBe(1)
   })
 
+  it.each([500, 502, 504])(
+    'never makes a commit twice: one that a gateway answers with %i is not sent again',
+    async (status) => {
+      const lost = { status, headers: { 'retry-after': '0' }, error: 'lost' }
+      const { server, settings } = await serve({ faults: [{ at: /commit/, with: lost }] })
+      await expect(pushTo(settings)).rejects.toThrow('lost')
+      expect(posted(server.requests, /commit/)).toBe(1)
+    },
+  )
+
   it('of content that is changed on the way is refused by the store, and nothing is committed', async () => {
     const { server, settings } = await serve({ spoilsUploads: true })
     await expect(pushTo(settings)).rejects.toThrow('BadDigest')
