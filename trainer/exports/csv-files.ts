@@ -1,7 +1,8 @@
-import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { csvLine, type Cell } from '../../data/store/csv.ts'
 import type { MetricsRow } from '../dashboard/series.ts'
 import type { RunDirectory } from '../run-directory.ts'
@@ -13,14 +14,10 @@ const cellOf = (value: unknown): Cell =>
 /** Writes lines as they come, in constant memory; the file appears when it is whole. */
 const writeLines = async (path: string, lines: AsyncIterable<string> | Iterable<string>): Promise<void> => {
   const temporary = `${path}.tmp`
-  const stream = createWriteStream(temporary)
   try {
-    for await (const line of lines) if (!stream.write(line)) await once(stream, 'drain')
-    stream.end()
-    await once(stream, 'finish')
+    await pipeline(Readable.from(lines), createWriteStream(temporary))
     await rename(temporary, path)
   } catch (error) {
-    stream.destroy()
     await rm(temporary, { force: true })
     throw error
   }

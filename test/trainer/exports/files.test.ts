@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { describe, expect, it } from 'vitest'
@@ -39,6 +39,13 @@ describe('a run as CSV', () => {
       'reward/json_valid': '0.5',
     })
     expect(rollouts[5]).toMatchObject({ reward: '', unscored: 'judge: no verdict', finish_reason: 'length' })
+  })
+
+  it('that cannot be written is an error of the export, and leaves no half of a file', async () => {
+    const blocked = temporaryDirectory()
+    symlinkSync(join(blocked, 'no/such'), join(blocked, 'rollouts.csv.tmp'))
+    await expect(exportCsv(run, await readMetrics(run), blocked)).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(readdirSync(blocked)).toStrictEqual(['metrics.csv'])
   })
 
   it('holds what models wrote as text, never as a formula', () => {
