@@ -26,7 +26,12 @@ const dev = process.argv.includes('--dev')
 try {
   checkNode()
   checkPython(root)
-  const changes = [setUpNodeModules(root), setUpBuild(root), await setUpPython(root, { dev }), dev && setUpBrowser()]
+  const changes = [
+    setUpNodeModules(root),
+    setUpBuild(root),
+    await setUpPython(root, { dev }),
+    dev && setUpBrowser(root),
+  ]
   say(changes.includes(true) ? `ready (${secondsSince(start)})` : `nothing to do (${secondsSince(start)})`)
 } catch (error) {
   if (!(error instanceof SetupError)) throw error

@@ -25,10 +25,14 @@ const form = '\nReply in exactly this form, with at most 40 words of reasoning:\
  * last: it overlooks an example in the system message, and of a form with blanks it copies the blanks. The example's first
  * line asks, the rest replies.
  */
-const withExample = ({ system, user }: Template, example: string): Template => {
+const withExample = ({ system, user }: Template, example: string, file: string): Template => {
   const end = example.indexOf('\n')
   const reply = example.slice(end + 1)
-  const evidence = user.slice(0, user.indexOf(form))
+  const [evidence, blanks] = user.split(form)
+  if (blanks === undefined)
+    throw new PipelineError('pool', `${file}: there is no line "${form.trim()}"`, {
+      remedy: 'Restore the file from the package.',
+    })
   return { system, user: `${evidence}${form}${reply}`, example: { question: example.slice(0, end), reply } }
 }
 
@@ -74,12 +78,14 @@ const loadTemplates = (examples: ExampleCount): TemplateSet => {
   const texts: string[] = []
   const load = (node: NodeId): Template => {
     const text = asset('templates', node)
-    const template = parseTemplate(text, `data/nodes/templates/${node}.txt`)
+    const file = `data/nodes/templates/${node}.txt`
+    const template = parseTemplate(text, file)
     texts.push(text)
     if (examples === 0) return template
     const example = asset('examples', node).trimEnd()
-    texts.push(example)
-    return withExample(template, example)
+    const shown = withExample(template, example, file)
+    texts.push(JSON.stringify(shown))
+    return shown
   }
   const templates = { n1: load('n1'), n2: load('n2'), n3: load('n3'), n4: load('n4'), n5: load('n5') }
   return { templates, version: hash(texts) }
