@@ -119,6 +119,7 @@ const reachWorker = async (options: ServiceOptions, directory: string | null): P
     config: worker,
     model: directory ?? resolveModel(model.path, options.cwd),
     maxContext: model.maxPromptTokens + model.maxCompletionTokens,
+    roots: [options.run.adapters, options.run.checkpoints],
     logPath: options.run.log('worker'),
     records: options.run.processes,
     signal: options.signal,

@@ -18,6 +18,8 @@ export interface WorkerProcessOptions {
   /** Model directory or hub name. */
   readonly model: string
   readonly maxContext: number
+  /** Directories below which it reads and writes adapters and states, and nowhere else. */
+  readonly roots: readonly string[]
   readonly logPath: string
   /** Directory where it is put on record, so that it is found if this process is killed; absent: nowhere. */
   readonly records?: string
@@ -60,6 +62,7 @@ const workerArguments = (options: WorkerProcessOptions): string[] => {
       String(config.memoryFraction),
       '--watch-stdin',
     ],
+    ...options.roots.flatMap((directory) => ['--root', directory]),
   ]
 }
 

@@ -92,6 +92,7 @@ describe.skipIf(noPython)('delivering adapters from a real worker', () => {
       config: config.worker,
       model: config.model.path,
       maxContext: 200,
+      roots: [run.adapters, run.checkpoints],
       logPath: run.log('worker'),
     }))
     workerPid = pid

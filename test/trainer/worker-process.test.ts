@@ -20,6 +20,7 @@ const start = (python: string, startTimeoutSeconds = 20, signal?: AbortSignal) =
     config: WorkerSection.parse({ python, startTimeoutSeconds }) as SpawnedWorker,
     model: 'nowhere',
     maxContext: 10,
+    roots: [],
     logPath: join(temporaryDirectory(), 'logs/worker.log'),
     signal,
     killAfterMs: 50,

@@ -38,6 +38,7 @@ export class TestLearner {
       config: { ...config.worker, dtype: 'float32', device: 'cpu', threads: 1, startTimeoutSeconds: 1500 },
       model,
       maxContext: 512,
+      roots: [run.adapters, run.checkpoints],
       logPath: run.log('worker'),
       records: run.processes,
     })

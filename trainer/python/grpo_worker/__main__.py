@@ -67,6 +67,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--max-context", type=_positive, default=None, help="tokens; default: the model's limit")
     parser.add_argument("--memory-fraction", type=_fraction, default=None, help="largest share of the GPU's memory")
     parser.add_argument(
+        "--root",
+        action="append",
+        default=[],
+        help="adapters and states are read and written below it only; may be given again (default: anywhere)",
+    )
+    parser.add_argument(
         "--watch-stdin", action="store_true", help="exit when stdin ends, and leave Ctrl-C to the parent"
     )
     return parser.parse_args(arguments)

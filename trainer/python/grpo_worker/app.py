@@ -26,7 +26,7 @@ def create_app(worker: Worker, token: str | None) -> FastAPI:
     functions and run in the thread pool, so that `/health` answers while an update computes. The sampler ends
     with the application.
     """
-    engine = Engine(worker.base)
+    engine = Engine(worker.base, roots=worker.roots)
 
     def end_sampler() -> None:
         engine.close(CLOSE_SECONDS)

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from grpo_worker.errors import WorkerError
@@ -22,8 +23,12 @@ def tokenize_prompt(tokenizer: PreTrainedTokenizerBase, prompt: TokenizePrompt) 
     if roles[0] != "system" or "user" not in roles:
         raise WorkerError("InvalidRequest", f"prompt {prompt.id}: messages must hold a system, then a user message")
     messages = [message.model_dump() for message in prompt.messages]
-    text = tokenizer.apply_chat_template(
-        messages, add_generation_prompt=True, tokenize=False, strftime_now=TODAY.strftime
-    )
+    try:
+        text = tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=False, strftime_now=TODAY.strftime
+        )
+    except TemplateError as error:
+        # A template may insist on an order of roles, and says so.
+        raise WorkerError("InvalidRequest", f"prompt {prompt.id}: the chat template refuses it: {error}") from error
     # The template has written all special tokens itself: a second start token would change the prompt.
     return tokenizer(text, add_special_tokens=False, return_attention_mask=False)["input_ids"]

@@ -36,8 +36,10 @@ def load_base(
     target = _device(device)
     kind = _dtype(dtype, target)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path)
-        model = AutoModelForCausalLM.from_pretrained(path, dtype=kind, attn_implementation="sdpa")
+        tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+        model = AutoModelForCausalLM.from_pretrained(
+            path, dtype=kind, attn_implementation="sdpa", trust_remote_code=False
+        )
     except (OSError, ValueError) as error:
         raise WorkerError("InvalidRequest", _why_not_loaded(path, error)) from error
     if not tokenizer.chat_template:
@@ -75,11 +77,9 @@ def _why_not_loaded(path: str, error: Exception) -> str:
 
 def _device(device: str) -> torch.device:
     if device == "auto":
-        if not torch.cuda.is_available():
-            return torch.device("cpu")
-        rank = local_rank()
-        return torch.device("cuda" if rank is None else f"cuda:{rank}")
-    return torch.device(device)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    rank = local_rank()
+    return torch.device(device if device != "cuda" or rank is None else f"cuda:{rank}")
 
 
 def _dtype(dtype: str, device: torch.device) -> torch.dtype:

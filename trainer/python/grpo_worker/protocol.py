@@ -10,8 +10,13 @@ from pydantic.alias_generators import to_camel
 
 from grpo_worker.errors import WorkerError
 
-Count = Annotated[int, Field(ge=0)]
-Natural = Annotated[int, Field(ge=1)]
+# The largest number that a JSON reader of any language takes exactly; torch takes no seed beyond 64 bits.
+LARGEST = 2**53 - 1
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Natural = Annotated[int, Field(ge=1, le=LARGEST)]
+# No sampler loads a larger one.
+Rank = Annotated[int, Field(ge=1, le=512)]
+Decay = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Text = Annotated[str, Field(min_length=1)]
@@ -54,7 +59,7 @@ class Wire(BaseModel):
 class LoraSettings(Wire):
     """Shape of the adapter."""
 
-    rank: Natural
+    rank: Rank
     alpha: Positive
     dropout: Literal[0]
     target_modules: Literal["all-linear"] | Annotated[list[str], Field(min_length=1)]
@@ -64,7 +69,7 @@ class OptimizerSettings(Wire):
     """AdamW, linear warm-up and decay (in versions), and the gradient norm to clip at."""
 
     learning_rate: Positive
-    betas: tuple[float, float]
+    betas: tuple[Decay, Decay]
     epsilon: Positive
     weight_decay: NonNegative
     warmup_steps: Count

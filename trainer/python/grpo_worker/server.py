@@ -21,6 +21,7 @@ from grpo_worker.memory import limit_cuda_memory
 from grpo_worker.parent import ParentWatch
 from grpo_worker.policy import load_base
 from grpo_worker.ranks import join_ranks
+from grpo_worker.roots import Roots
 from grpo_worker.worker import Worker
 
 log = logging.getLogger(__name__)
@@ -98,7 +99,7 @@ def serve(options: argparse.Namespace, token: str | None, parent: ParentWatch | 
         torch.get_num_threads(),
         base.max_context,
     )
-    worker = Worker(base, hash_model(base), ranks)
+    worker = Worker(base, hash_model(base), ranks, roots=Roots(options.root))
     if not ranks.leads:
         return follow(worker)
     app = create_app(worker, token)

@@ -7,6 +7,8 @@ optimizer.pt      AdamW's moments and step counts, and torch's CPU random state
 
 import json
 from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
 
 import torch
 from pydantic import ValidationError
@@ -44,8 +46,8 @@ def save_state(session: Session, model_hash: str, path: str) -> None:
         (directory / SESSION).write_text(json.dumps(saved.wire(), indent=1) + "\n", encoding="utf-8")
 
 
-def read_state(path: str, model_hash: str) -> SavedSession:
-    """Read and check everything about a saved session without touching a live one.
+def read_state(path: str, model_hash: str) -> tuple[SavedSession, dict[str, Any]]:
+    """Read and check everything about a saved session without touching a live one; also what the optimizer held.
 
     Raises WorkerError: NotFound without a session there, Conflict for another base model, InvalidRequest
     when a file is damaged.
@@ -65,13 +67,23 @@ def read_state(path: str, model_hash: str) -> SavedSession:
         part = directory / name
         if not part.is_file() or sha256_file(part) != expected:
             raise WorkerError("InvalidRequest", f"{part} is missing or damaged")
-    return saved
+    return saved, _read_optimizer(directory / OPTIMIZER)
 
 
-def restore_session(base: BaseModel, saved: SavedSession, path: str) -> Session:
+def _read_optimizer(path: Path) -> dict[str, Any]:
+    """Plain tensors only: a file that wants to run something when it is read is refused."""
+    try:
+        stored = torch.load(path, map_location="cpu", weights_only=True)
+    except (UnpicklingError, RuntimeError, EOFError, ValueError) as error:
+        raise WorkerError("InvalidRequest", f"{path} holds more than tensors, or is damaged") from error
+    if not isinstance(stored, dict) or not {"optimizer", "random"} <= stored.keys():
+        raise WorkerError("InvalidRequest", f"{path} is not what a worker saves")
+    return stored
+
+
+def restore_session(base: BaseModel, saved: SavedSession, stored: dict[str, Any], path: str) -> Session:
     """Open the session anew and fill in the saved tensors. The base must carry no adapter."""
     directory = Path(path)
-    stored = torch.load(directory / OPTIMIZER, map_location="cpu", weights_only=True)
     session = open_session(base, saved.request)
     try:
         read_adapter(session.peft, directory / ADAPTER)

@@ -16,6 +16,7 @@ from grpo_worker.idempotency import payload_hash, stored_result
 from grpo_worker.memory import memory_guard
 from grpo_worker.prefix import Piece
 from grpo_worker.ranks import Ranks
+from grpo_worker.roots import Roots
 from grpo_worker.scoring import micro_batches, prepare, score
 from grpo_worker.session import Session, adapter_off, close_session, open_session
 from grpo_worker.state import read_state, restore_session, save_state
@@ -42,6 +43,7 @@ class Worker:
     model_hash: str
     ranks: Ranks = field(default_factory=Ranks)
     session: Session | None = None
+    roots: Roots = field(default_factory=Roots)
     parameters: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +61,7 @@ class Worker:
                 self.session = None
             if self.session is None:
                 self.ranks.announce("open", request.to_bytes())
-                self.session = open_session(self.base, request)
+                self.session = self.ranks.agreed(lambda: open_session(self.base, request))
                 self.ranks.copy_from_leader(self.session.parameters)
                 log.info("session %s: %d adapter parameters", request.run_id, _count(self.session))
             elif self.session.request != request:
@@ -88,7 +90,7 @@ class Worker:
                     check_tokens(self.base, group.prompt_token_ids, completion.token_ids, place)
             log.info("step %d from version %d: %d groups", batch.step, batch.from_version, len(batch.groups))
             self.ranks.announce("update", batch.to_bytes())
-            with memory_guard(UPDATE_REMEDY):
+            with memory_guard(UPDATE_REMEDY), self.ranks.unanimous():
                 result = run_update(self.base, session, batch, digest, self.ranks)
             session.remember(result)
             return result
@@ -111,6 +113,7 @@ class Worker:
 
     def save_adapter(self, request: protocol.PathRequest) -> dict:
         """Write the current adapter to a new directory."""
+        self.roots.check(request.path)
         with self.base.lock:
             session = self._open_session()
             with new_directory(request.path) as directory:
@@ -120,6 +123,7 @@ class Worker:
 
     def save(self, request: protocol.PathRequest) -> dict:
         """Write the whole session to a new directory."""
+        self.roots.check(request.path)
         with self.base.lock:
             session = self._open_session()
             save_state(session, self.model_hash, request.path)
@@ -131,8 +135,9 @@ class Worker:
         Another run's session is never closed: that run may be training. A saved session that is not sound
         replaces nothing.
         """
+        self.roots.check(request.path)
         with self.base.lock:
-            saved = read_state(request.path, self.model_hash)
+            saved, stored = read_state(request.path, self.model_hash)
             if self.session is not None and self.session.request.run_id != saved.request.run_id:
                 raise WorkerError(
                     "Conflict",
@@ -142,7 +147,7 @@ class Worker:
             if self.session is not None:
                 close_session(self.session)
                 self.session = None
-            self.session = restore_session(self.base, saved, request.path)
+            self.session = self.ranks.agreed(lambda: restore_session(self.base, saved, stored, request.path))
             self.ranks.copy_from_leader(self.session.parameters)
             log.info("session %s restored at version %d", saved.request.run_id, saved.version)
             return {"runId": saved.request.run_id, "version": saved.version}

@@ -78,7 +78,9 @@ def parse_body(kind: type[Body], content_type: str | None, raw: bytes) -> Body:
         raise _invalid(["Unsupported Media Type: Only 'application/json' is allowed"], None)
     try:
         data = json.loads(raw)
-    except ValueError as error:
+        if b"\\ud" in raw.lower():
+            json.dumps(data, ensure_ascii=False).encode()  # Half a character can be escaped in JSON, but not answered.
+    except (ValueError, RecursionError) as error:
         place = error.pos if isinstance(error, json.JSONDecodeError) else 0
         text = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         fault = {"type": "json_invalid", "loc": ("body", place), "msg": "JSON decode error"}

@@ -7,6 +7,8 @@ from threading import Lock
 from torch import nn
 
 from grpo_worker.base_model import BaseModel
+from grpo_worker.errors import WorkerError
+from grpo_worker.roots import Roots
 from grpo_worker.sampler.adapters import BaseShapes, read_adapter
 from grpo_worker.sampler.backend import Backend, choose_backend
 from grpo_worker.sampler.errors import not_found, user_input
@@ -36,9 +38,12 @@ class Engine:
     may go. Requests under way keep the weights they began with.
     """
 
-    def __init__(self, base: BaseModel, *, max_rank: int = MAX_RANK, backend: Backend | None = None) -> None:
+    def __init__(
+        self, base: BaseModel, *, max_rank: int = MAX_RANK, backend: Backend | None = None, roots: Roots | None = None
+    ) -> None:
         self.base = base
         self._max_rank = max_rank
+        self._roots = roots or Roots()
         self._backend = backend or choose_backend(base)
         self._shapes = _shapes(base)
         self._names = Lock()
@@ -109,6 +114,10 @@ class Engine:
             raise user_input("Both 'lora_name' and 'lora_path' must be provided.")
         if name == self.base.served_name:
             raise user_input(f"The lora adapter '{name}' conflicts with a served base model.")
+        try:
+            self._roots.check(path)
+        except WorkerError as error:
+            raise user_input(str(error)) from error
         with self._names:
             self._check_free(name, replace)
 
