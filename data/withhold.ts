@@ -10,7 +10,8 @@ const secretsOf = (authorization: string): string[] => {
 
 /**
  * A reply without the credentials that the request carried. Servers and proxies repeat headers in what they say of errors,
- * and that goes on into messages, logs and records.
+ * and that goes on into messages, logs and records. Not for results: their words belong to whoever made them, and may
+ * happen to hold a short token.
  */
 export const withhold = (reply: string, authorization: string | undefined): string =>
   authorization === undefined

@@ -47,9 +47,13 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
         incoming.on('error', reject)
         incoming.on('end', () => {
           const raw = Buffer.concat(chunks).toString('utf8')
-          const text = withhold(raw, authorization === undefined ? undefined : String(authorization))
-          if (isCutOff(incoming.headers['content-type'], text)) reject(new CutOffError())
-          else resolve({ status: incoming.statusCode ?? 0, text })
+          const status = incoming.statusCode ?? 0
+          const isJson = parsed(raw) !== undefined
+          // A result stays as it came; anything else goes into messages.
+          const isResult = isOk(status) && isJson
+          const text = isResult ? raw : withhold(raw, authorization === undefined ? undefined : String(authorization))
+          if (!isJson && saysJson(incoming.headers['content-type']) && raw !== '') reject(new CutOffError())
+          else resolve({ status, text })
         })
       })
       outgoing.on('error', reject)
@@ -107,8 +111,7 @@ class CutOffError extends Error {
   }
 }
 
-const isCutOff = (type: string | undefined, text: string): boolean =>
-  type?.startsWith('application/json') === true && text !== '' && parsed(text) === undefined
+const saysJson = (type: string | undefined): boolean => type?.startsWith('application/json') === true
 
 const transientCodes = new Set(['EBADMSG', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'])
 

@@ -19,6 +19,15 @@ const readBody = async (incoming: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8')
 }
 
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const toHeaders = (incoming: IncomingMessage): Headers => {
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers)) headers.set(name, [value ?? ''].flat().join(', '))
@@ -49,7 +58,9 @@ export const httpFetch = async (input: string | URL | Request, init: RequestInit
     outgoing.on('error', reject)
     outgoing.end(body)
   })
-  const content = withhold(await readBody(incoming), headers['authorization'])
   const status = incoming.statusCode ?? 0
+  const raw = await readBody(incoming)
+  // A result stays as it came; anything else goes into messages.
+  const content = status >= 200 && status < 300 && isJson(raw) ? raw : withhold(raw, headers['authorization'])
   return new Response(bodiless.has(status) ? null : content, { status, headers: toHeaders(incoming) })
 }

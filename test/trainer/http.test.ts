@@ -45,6 +45,17 @@ describe('an exchange', () => {
     expect(server?.calls).toEqual([{ route: 'POST /pot', body: { a: 'é' }, authorization: 'Bearer secret' }])
   })
 
+  it('takes the token that it sent out of what goes into messages, and out of no result', async () => {
+    const token = 'password'
+    const send = async (answer: Answer) =>
+      (await exchange({ method: 'GET', url: await serve(answer), token, timeoutMs: 5000 })).text
+    expect(await send({ json: { text: `my ${token}` } })).toBe('{"text":"my password"}')
+    await server?.close()
+    expect(await send({ status: 401, json: { error: `not with ${token}` } })).toBe('{"error":"not with ***"}')
+    await server?.close()
+    expect(await send({ text: `not with ${token}` })).toBe('not with ***')
+  })
+
   it('ends at its deadline', async () => {
     const url = await serve('hang')
     await expect(exchange({ method: 'GET', url, timeoutMs: 30 })).rejects.toMatchObject({ name: 'TimeoutError' })
