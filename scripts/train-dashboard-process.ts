@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import process from 'node:process'
 import { createDashboard } from '../trainer/dashboard/app.ts'
 import { installedAssets } from '../trainer/dashboard/assets.ts'
@@ -14,15 +15,17 @@ if (!process.connected) process.exit()
 try {
   const assets = installedAssets()
   await assets('main.js')
+  // Nobody asked for it: other accounts of this machine must not read what it shows. Only the training is told.
+  const token = randomBytes(24).toString('base64url')
   const app = createDashboard({
     directory,
-    access: { token: null, loopbackOnly: true },
+    access: { token, loopbackOnly: true },
     assets,
     // There is nobody to tell: the page that asked has the answer.
     onProblem: () => undefined,
   })
   const { port, url } = await serveNearby(app, '127.0.0.1')
-  tell({ port, url })
+  tell({ port, url, token })
 } catch (error) {
   tell({ problem: error instanceof Error ? error.message : String(error) })
   process.disconnect()

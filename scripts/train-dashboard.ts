@@ -5,8 +5,10 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { RunDirectory } from '../trainer/run-directory.ts'
 
-/** What the dashboard's process says once: where it is, or why it is not. */
-export type DashboardMessage = { readonly port: number; readonly url: string } | { readonly problem: string }
+/** What the dashboard's process says once: where it is and what it asks for, or why it is not. */
+export type DashboardMessage =
+  | { readonly port: number; readonly url: string; readonly token: string }
+  | { readonly problem: string }
 
 /** Environment variable that keeps trainings from showing themselves. */
 export const dashboardVariable = 'DRIFT_GRPO_DASHBOARD'
@@ -27,8 +29,8 @@ const program = (): string => {
 const announce = (message: DashboardMessage, id: string, say: (text: string) => void): void => {
   if ('problem' in message) say(`no dashboard: ${message.problem}`)
   else {
-    const { port, url } = message
-    say(`dashboard: ${url}/runs/${encodeURIComponent(id)}`)
+    const { port, url, token } = message
+    say(`dashboard: ${url}/runs/${encodeURIComponent(id)}?token=${token}`)
     say(`from another machine: ssh -L ${port}:127.0.0.1:${port} ${hostname()}, then the same address`)
   }
 }

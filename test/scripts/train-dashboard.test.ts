@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -42,12 +42,27 @@ describe('the dashboard of a training', () => {
 
   it('shows its run, says how to see it from elsewhere, and ends with it', async () => {
     const { child, said } = train('yes')
-    const [, url = '', port = ''] = await said(/dashboard: (http:\/\/127\.0\.0\.1:(\d+))\/runs\/mine\n/)
+    const [, url = '', port = ''] = await said(/dashboard: (http:\/\/127\.0\.0\.1:(\d+))\/runs\/mine\?token=/)
     await said(new RegExp(`ssh -L ${port}:127.0.0.1:${port} `))
-    expect((await fetch(`${url}/api/runs/mine`)).status).toBe(200)
     child.stdin.end()
     await said(/over/)
     await isGone(url)
+    expect(child.signalCode).toBeNull()
+  })
+  it('is open to those only who have the address that was printed', async () => {
+    const { child, said } = train('yes')
+    const [, page = '', url = '', token = ''] = await said(/dashboard: ((http:\/\/[\d.:]+)\/\S+\?token=(\S{32}))\n/)
+    expect((await fetch(`${url}/api/runs/mine`)).status).toBe(401)
+    const response = await fetch(page, { redirect: 'manual' })
+    expect(response.headers.get('location')).toBe('/runs/mine')
+    const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
+    expect((await fetch(`${url}/api/runs/mine`, { headers: { cookie } })).status).toBe(200)
+    // Other accounts see the command lines of this one.
+    const commands = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout
+    expect(commands).toContain('train-dashboard-process')
+    expect(commands).not.toContain(token)
+    child.stdin.end()
+    await said(/over/)
   })
   it('ends when the training is killed', async () => {
     const { child, said } = train('yes')

@@ -10,7 +10,8 @@ export interface DashboardAccess {
   readonly loopbackOnly: boolean
 }
 
-const cookieName = 'drift_grpo_dashboard'
+/** Browsers send a cookie to every port of a host: two dashboards must not overwrite each other's. */
+const cookieName = (host: string): string => `drift_grpo_dashboard_${/:(\d+)$/.exec(host)?.[1] ?? 80}`
 
 /** Nothing from elsewhere, nothing inline, no frame, no form, and no text ever becomes markup. */
 const contentPolicy = [
@@ -62,19 +63,19 @@ const refusal = (
 const needToken = 'the token is missing or wrong: open http://HOST:PORT/?token=TOKEN once in this browser\n'
 
 /** Lets those in who show the token. Once shown in an address it moves into a cookie, out of history and copies of it. */
-const admit = async (c: Context, next: Next, expected: Buffer): Promise<Response | undefined> => {
+const admit = async (c: Context, next: Next, host: string, expected: Buffer): Promise<Response | undefined> => {
   const isRight = (secret: string | undefined): boolean =>
     secret !== undefined && timingSafeEqual(digest(secret), expected)
   const given = c.req.query('token')
   if (given !== undefined && isRight(given)) {
-    setCookie(c, cookieName, given, { httpOnly: true, sameSite: 'Strict', path: '/' })
+    setCookie(c, cookieName(host), given, { httpOnly: true, sameSite: 'Strict', path: '/' })
     const rest = new URL(c.req.url)
     rest.searchParams.delete('token')
     // Never to another host, whatever the path begins with.
     return c.redirect(`/${rest.pathname.replace(/^\/+/, '')}${rest.search}`, 303)
   }
   const bearer = /^bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
-  if (!isRight(bearer ?? getCookie(c, cookieName))) return c.text(needToken, 401)
+  if (!isRight(bearer ?? getCookie(c, cookieName(host)))) return c.text(needToken, 401)
   await next()
   return undefined
 }
@@ -84,9 +85,10 @@ export const guard = ({ token, loopbackOnly }: DashboardAccess): MiddlewareHandl
   const expected = token === null ? null : digest(token)
   return async (c, next) => {
     for (const [name, value] of Object.entries(headers)) c.header(name, value)
-    const refused = refusal(c.req.raw, c.req.header('host') ?? new URL(c.req.url).host, loopbackOnly)
+    const host = c.req.header('host') ?? new URL(c.req.url).host
+    const refused = refusal(c.req.raw, host, loopbackOnly)
     if (refused !== null) return c.text(...refused)
-    if (expected !== null) return admit(c, next, expected)
+    if (expected !== null) return admit(c, next, host, expected)
     await next()
     return undefined
   }

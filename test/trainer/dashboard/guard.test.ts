@@ -57,7 +57,7 @@ describe('access to the dashboard', () => {
     it('shows nothing without it', async () => {
       expect((await open('/')).status).toBe(401)
       expect((await open('/api/runs?token=wrong')).status).toBe(401)
-      expect((await open('/api/runs', { cookie: 'drift_grpo_dashboard=wrong' })).status).toBe(401)
+      expect((await open('/api/runs', { cookie: 'drift_grpo_dashboard_7333=wrong' })).status).toBe(401)
     })
     it('moves it from the address into a cookie that scripts cannot read', async () => {
       const response = await open('/runs/mine?token=secret&x=1')
@@ -66,6 +66,10 @@ describe('access to the dashboard', () => {
       const cookie = response.headers.get('set-cookie') ?? ''
       expect(cookie).toMatch(/HttpOnly; SameSite=Strict/)
       expect((await open('/api/runs', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200)
+    })
+    it('keeps it apart from that of a dashboard on another port', async () => {
+      const response = await open('/?token=secret', { host: 'box:7334' })
+      expect(response.headers.get('set-cookie')).toMatch(/^drift_grpo_dashboard_7334=/)
     })
     it('never sends the token holder to another host', async () =>
       expect((await open('//evil.example/?token=secret')).headers.get('location')).toBe('/evil.example/'))
