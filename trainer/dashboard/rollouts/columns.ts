@@ -168,6 +168,19 @@ export class Columns {
     this.sumError = Math.max(this.sumError, Math.abs(sum - score.total))
   }
 
+  /** Keeps these rows only, in this order, which is that of their numbers. Memory that is not needed any more is given back. */
+  retain(rows: Uint32Array): void {
+    const shrink = <C extends Column>(column: Growing<C>): void => {
+      const Kind = column.data.constructor as new (length: number) => C
+      const kept = new Kind(Math.max(firstCapacity, rows.length))
+      for (const [to, from] of rows.entries()) kept[to] = column.data[from] ?? Number.NaN
+      column.data = kept
+    }
+    for (const name of columnNames) shrink<Column>(this.of[name])
+    for (const column of this.weighted) shrink(column)
+    this.count = rows.length
+  }
+
   /** Copies rows out; `files` gives each file's place in the list that is kept beside the block. */
   block(from: number, to: number, files: ReadonlyMap<number, number>): RowBlock {
     const columns = Object.fromEntries(

@@ -114,6 +114,20 @@ export class FileList {
     return [alike]
   }
 
+  /** No file of its name is there any more. */
+  readonly isGone = (number: number): boolean =>
+    (this.#named.get(this.files[number]?.name ?? '') ?? []).every((other) => this.files[other]?.state === 'stale')
+
+  /** The rows of stale files are dropped: one that comes back is read anew. */
+  forgetStale(): void {
+    for (const [name, numbers] of this.#named) {
+      const others = numbers.filter((number) => this.files[number]?.state !== 'stale')
+      if (others.length === 0) this.#named.delete(name)
+      else this.#named.set(name, others)
+    }
+    for (const file of this.files) if (file.state === 'stale') file.rows = 0
+  }
+
   /** A copied file turned out to be another one. */
   reread(number: number): number {
     const { name, size, modified } = this.files[number] ?? unreadFile('', 0, 0)

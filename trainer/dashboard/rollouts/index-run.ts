@@ -94,10 +94,8 @@ export class RolloutIndex {
       this.#pending = [...still, ...changed].toSorted((a, b) => (this.files[a]?.step ?? 0) - (this.files[b]?.step ?? 0))
       this.version++
     }
-    if (this.#pending.length === 0) return
-    this.#working ??= this.#work().finally(() => {
-      this.#working = null
-    })
+    if (this.#pending.length === 0 && !this.#hasWaste()) return
+    this.#working ??= this.#start()
     if (this.columns.count > 0 && this.#pending.length > fewFiles) return
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise<void>((resolve) => {
@@ -140,9 +138,18 @@ export class RolloutIndex {
     this.version++
   }
 
+  #start(): Promise<void> {
+    const working = this.#work().finally(() => {
+      this.#working = null
+    })
+    // Where nobody waits for it a failure must not end the process: who asks next meets it.
+    working.catch(() => undefined)
+    return working
+  }
+
   async #work(): Promise<void> {
     for (let file = this.#pending.at(-1); file !== undefined; file = this.#pending.at(-1)) {
-      while (this.#holds > 0) await new Promise<void>((resolve) => (this.#released = resolve))
+      await this.#whenFree()
       await this.#take(file)
       const done = file
       this.#pending = this.#pending.filter((one) => one !== done)
@@ -150,6 +157,45 @@ export class RolloutIndex {
       // Requests come first.
       await setImmediate()
     }
+    if (!this.#hasWaste()) return
+    await this.#whenFree()
+    await this.#dropStale()
+  }
+
+  async #whenFree(): Promise<void> {
+    while (this.#holds > 0) await new Promise<void>((resolve) => (this.#released = resolve))
+  }
+
+  readonly #isStale = (file: number): boolean => this.files[file]?.state === 'stale'
+
+  /** Half of the rows do not count any more, or a segment is of files that are gone: a run may keep its latest steps only. */
+  #hasWaste(): boolean {
+    const stale = this.files.reduce((sum, { state, rows }) => sum + (state === 'stale' ? rows : 0), 0)
+    return 2 * stale > this.columns.count || this.texts.segmentsOf(this.#list.isGone).length > 0
+  }
+
+  async #dropStale(): Promise<void> {
+    const { count, of } = this.columns
+    const kept = new Uint32Array(count)
+    // How many rows are kept before each row.
+    const before = new Uint32Array(count + 1)
+    for (let row = 0, to = 0; row < count; row++) {
+      if (!this.#isStale(of.file.data[row] ?? 0)) kept[to++] = row
+      before[row + 1] = to
+    }
+    this.columns.retain(kept.subarray(0, before[count]))
+    const segments = this.texts.segmentsOf(this.#list.isGone)
+    this.texts.drop(segments, this.#isStale)
+    for (const [file, row] of this.#firstRow) {
+      if (this.#isStale(file)) this.#firstRow.delete(file)
+      else this.#firstRow.set(file, before[row] ?? 0)
+    }
+    this.#fresh = this.#fresh.filter((file) => !this.#isStale(file))
+    this.#list.forgetStale()
+    this.searches.clear()
+    this.#orders.clear()
+    this.version++
+    await this.#store.remove(segments)
   }
 
   /** Reads a file, or sees that it is the one that was read before. */
@@ -161,8 +207,10 @@ export class RolloutIndex {
       else if ((await printOfFile(this.#list.path(number), file.size)) === file.print) file.state = 'live'
       else this.#pending.push(this.#list.reread(number))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      file.state = 'stale'
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') file.state = 'stale'
+      else if (file.state === 'copied') this.#pending.push(this.#list.reread(number))
+      // One file that cannot be read is no reason to show nothing of the others.
+      else Object.assign(file, { state: 'live', unreadable: 1 })
     }
   }
 

@@ -1,5 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
-import type { RolloutIndex } from './index-run.ts'
+import type { Columns } from './columns.ts'
+import type { KnownFile } from './file-list.ts'
+import type { Texts } from './texts.ts'
+
+/** What is searched: the rows of an index and their texts. */
+interface Searchable {
+  readonly columns: Columns
+  readonly texts: Texts
+  readonly files: readonly KnownFile[]
+  readonly firstRow: (file: number) => number
+}
 
 /** Calls back with every row whose text, between its ends, holds the needle. */
 export const findInTexts = (
@@ -25,13 +35,13 @@ export const findInTexts = (
 
 /** Completions that hold some words, found bit by bit and kept: the next question goes on where the last one ended. */
 export class TextSearch {
-  readonly #index: RolloutIndex
+  readonly #index: Searchable
   readonly #needle: Buffer
   readonly #searched = new Set<number>()
   #found = new Uint8Array(0)
   #running: Promise<void> | null = null
 
-  constructor(index: RolloutIndex, text: string) {
+  constructor(index: Searchable, text: string) {
     this.#index = index
     this.#needle = Buffer.from(text.toLowerCase())
   }
@@ -64,7 +74,9 @@ export class TextSearch {
     const atLeast = (bytes: number): Buffer =>
       scratch.length >= bytes ? scratch : (scratch = Buffer.allocUnsafe(bytes))
     for (const source of texts.sources()) {
-      if (source.files.every((file) => this.#searched.has(file))) continue
+      // Another dashboard may have removed the texts of files that are gone.
+      const isDone = (file: number): boolean => this.#searched.has(file) || files[file]?.state === 'stale'
+      if (source.files.every(isDone)) continue
       const bytes = await texts.read(source, atLeast)
       this.#reserve(columns.count)
       let start = 0
@@ -105,10 +117,10 @@ const mostSearches = 6
 
 /** The latest searches of an index. */
 export class Searches {
-  readonly #index: RolloutIndex
+  readonly #index: Searchable
   readonly #kept = new Map<string, TextSearch>()
 
-  constructor(index: RolloutIndex) {
+  constructor(index: Searchable) {
     this.#index = index
   }
 
@@ -120,5 +132,10 @@ export class Searches {
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > mostSearches && oldest !== undefined) this.#kept.delete(oldest)
     return known
+  }
+
+  /** Rows have other numbers now: what was found is found anew. */
+  clear(): void {
+    this.#kept.clear()
   }
 }

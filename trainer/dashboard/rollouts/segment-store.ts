@@ -66,6 +66,11 @@ export class SegmentStore {
     }
   }
 
+  /** Removes segments of rollouts that are gone; one that cannot be removed stays, and is no harm. */
+  async remove(paths: readonly string[]): Promise<void> {
+    await Promise.all(paths.map((path) => rm(path, { force: true }).catch(() => undefined)))
+  }
+
   /** Writes a segment; null where the run cannot be written to. */
   async save(
     files: readonly IndexedFile[],

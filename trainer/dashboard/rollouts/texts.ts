@@ -10,13 +10,6 @@ interface TextSource {
   readonly place: Buffer | { readonly path: string; readonly offset: number }
 }
 
-/** What has to be known of a file to search its texts. */
-export interface TextFile {
-  readonly firstRow: number
-  readonly rows: number
-  readonly textBytes: number
-}
-
 /** Bytes of texts that are kept in memory where nothing can be written beside the run. */
 export const textBudget = 80 * 2 ** 20
 
@@ -47,8 +40,27 @@ export class Texts {
   stored(files: readonly number[], newest: number, bytes: number, path: string, offset: number): void {
     const gone = new Set(files)
     this.#sources = this.#sources.filter(({ place, files: own }) => !(Buffer.isBuffer(place) && gone.has(own[0] ?? -1)))
-    this.#held = this.#sources.reduce((sum, { place }) => sum + (Buffer.isBuffer(place) ? place.length : 0), 0)
+    this.#countHeld()
     this.#sources.push({ files, newest, bytes, place: { path, offset } })
+  }
+
+  /** Segments all of whose files are such. */
+  segmentsOf(isSuch: (file: number) => boolean): string[] {
+    return this.#sources.flatMap(({ files, place }) =>
+      Buffer.isBuffer(place) || !files.every(isSuch) ? [] : [place.path],
+    )
+  }
+
+  /** Lets go of these segments, and of what is held of stale files. */
+  drop(segments: readonly string[], isStale: (file: number) => boolean): void {
+    this.#sources = this.#sources.filter(({ files, place }) =>
+      Buffer.isBuffer(place) ? !files.every(isStale) : !segments.includes(place.path),
+    )
+    this.#countHeld()
+  }
+
+  #countHeld(): void {
+    this.#held = this.#sources.reduce((sum, { place }) => sum + (Buffer.isBuffer(place) ? place.length : 0), 0)
   }
 
   /** The newest first. */

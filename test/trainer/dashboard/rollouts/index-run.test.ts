@@ -1,4 +1,4 @@
-import { chmod, cp, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -88,6 +88,45 @@ describe('the index of a run’s rollouts', () => {
     await rm(join(run, 'rollouts', 'step-000001.jsonl'))
     await index.complete()
     expect(index.progress()).toMatchObject({ filesDone: 70, rollouts: 700 })
+  })
+  it('shows the rest of a run in which files cannot be read', async () => {
+    const names = [65, 66, 67, 68, 69].map((step) => join(run, 'rollouts', `step-0000${step}.jsonl`))
+    const index = await opened()
+    // Not even root can read a folder as a file.
+    for (const name of names) {
+      await rm(name)
+      await mkdir(name)
+    }
+    await index.complete()
+    expect(index.progress()).toMatchObject({ filesDone: 70, files: 70, rollouts: 650, unreadable: 5 })
+    expect(await all(index)).toHaveLength(650)
+    expect((await opened()).progress()).toMatchObject({ files: 70, rollouts: 650, unreadable: 5 })
+  })
+  it('keeps nothing of steps that are gone, while it is open and later', async () => {
+    const index = await opened()
+    const [segment = ''] = await segments()
+    const other = await makeLargeRun(directory, 'other', { ...shape, steps: 200 }, 8)
+    for (let step = 70; step < 200; step++) {
+      const name = (of: number): string => `step-${String(of).padStart(6, '0')}.jsonl`
+      await cp(join(other, 'rollouts', name(step)), join(run, 'rollouts', name(step)))
+      await rm(join(run, 'rollouts', name(step - 70)))
+      if (step % 10 === 9) await index.complete()
+    }
+    expect(index.progress()).toMatchObject({ rollouts: 700 })
+    expect(index.columns.count).toBeLessThanOrEqual(1400)
+    expect(await segments()).not.toContain(segment)
+    const fresh = join(directory, 'fresh')
+    await cp(run, fresh, { recursive: true })
+    await rm(join(fresh, indexFolder), { recursive: true })
+    for (const filter of filters) {
+      const expected = await all(await opened(fresh), filter)
+      expect(await all(index, filter)).toEqual(expected)
+      expect(await all(await opened(), filter)).toEqual(expected)
+    }
+    await rm(join(run, 'rollouts'), { recursive: true })
+    await mkdir(join(run, 'rollouts'))
+    await opened()
+    expect(await segments()).toEqual([])
   })
   it('reads the rollouts where a segment is damaged', async () => {
     const first = await all(await opened())
