@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { loadEvaluation, type RecordedEvaluation } from '../evaluation/load.ts'
+import { loadEvaluation, readStatistics, type RecordedEvaluation } from '../evaluation/load.ts'
 import { reportContent } from '../evaluation/report/content.ts'
 import type { EvaluationSample } from '../../data/records/run.ts'
 import type { EvaluationPrompt, EvaluationReply, GroupDetail } from './view.ts'
@@ -31,7 +31,9 @@ export class Evaluations {
     const kept = await this.#load(name)
     if (kept === null) return null
     if (kept.reply === null) {
-      const { facts, notes, headline, verdict, statistics } = reportContent(this.#reader.id, kept.recorded)
+      // Computing them would keep everybody else waiting for half a second.
+      const known = await readStatistics(kept.recorded.directory)
+      const { facts, notes, headline, verdict, statistics } = reportContent(this.#reader.id, kept.recorded, known)
       kept.reply = { summary: kept.recorded.summary, facts, notes, headline, verdict, statistics }
     }
     return kept.reply

@@ -1,4 +1,5 @@
-import type { EvaluationStatistics, PairedResult } from '../../data/records/evaluation.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { EvaluationStatistics, PairedResult, PromptDelta } from '../../data/records/evaluation.ts'
 import { nodeIds, type NodeId } from '../../data/records/node.ts'
 import type { EvaluationSample } from '../../data/records/run.ts'
 import { benjaminiHochberg } from '../statistics/benjamini-hochberg.ts'
@@ -79,6 +80,23 @@ const adjust = (results: readonly PairedResult[]): PairedResult[] => {
   return results.map((result) => ({ ...result, q: qOf.get(result) ?? null }))
 }
 
+const promptDeltas = ({ base, trained }: Part['byPrompt']): PromptDelta[] =>
+  pairPrompts(base, trained, 'reward')
+    .pairs.map((pair) => ({ ...pair, delta: difference(pair) }))
+    .toSorted((a, b) => a.delta - b.delta)
+
+/** Whether statistics on record are of these samples and this seed, as far as every prompt's mean rewards tell: at a fraction of the price of computing them. */
+export const areStatisticsOf = (
+  { seed, resamples, level, promptDeltas: recorded }: EvaluationStatistics,
+  base: readonly EvaluationSample[],
+  trained: readonly EvaluationSample[],
+  wantedSeed: number,
+): boolean =>
+  seed === wantedSeed &&
+  resamples === defaultResamples &&
+  level === defaultLevel &&
+  isDeepStrictEqual(recorded, promptDeltas({ base: byPrompt(base), trained: byPrompt(trained) }))
+
 /**
  * Compares two sets of samples of the same prompts, measure by measure: over all nodes, per node, per class of target.
  * Pure; the same samples and seed give the same digits, whatever the order of the samples' prompts.
@@ -98,12 +116,11 @@ export const analyse = (
     ...nodes.flatMap((part) => measuresOf(part).map((measure) => compare(part, measure, options))),
     ...classParts.flatMap((part) => classMeasures(part).map((measure) => compare(part, measure, options))),
   ].filter((result) => result !== null)
-  const { pairs } = pairPrompts(whole.byPrompt.base, whole.byPrompt.trained, 'reward')
   return {
     seed: options.seed ?? 0,
     resamples: options.resamples ?? defaultResamples,
     level: defaultLevel,
     results: adjust(results),
-    promptDeltas: pairs.map((pair) => ({ ...pair, delta: difference(pair) })).toSorted((a, b) => a.delta - b.delta),
+    promptDeltas: promptDeltas(whole.byPrompt),
   }
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
+import { EvaluationStatistics } from '../../data/records/evaluation.ts'
 import { EvaluationSample, EvaluationSummary } from '../../data/records/run.ts'
 import { readJsonl } from '../../data/store/jsonl.ts'
 
@@ -48,6 +49,16 @@ export const readSummary = async (directory: string): Promise<EvaluationSummary>
     return EvaluationSummary.parse(JSON.parse(text))
   } catch (error) {
     throw unreadable(path, error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message)
+  }
+}
+
+/** The statistics that were written with an evaluation; null where there are none, or others than this version writes. */
+export const readStatistics = async (directory: string): Promise<EvaluationStatistics | null> => {
+  try {
+    return EvaluationStatistics.parse(JSON.parse(await readFile(join(directory, 'statistics.json'), 'utf8')))
+  } catch {
+    // They follow from the samples, and can be computed again.
+    return null
   }
 }
 

@@ -1,4 +1,4 @@
-import { appendFile, cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type {
@@ -43,7 +43,8 @@ describe('what the dashboard reads of a run', () => {
     const all = await recorded()
     const totals = all.map(({ score }) => (score?.kind === 'scored' ? score.total : Number.NaN))
     const page = async (query: string) => get<RolloutPage>(`/rollouts?${query}`)
-    expect((await page('')).matches).toBe(all.length)
+    // Completions are read in the background; a page shows those that are read.
+    await expect.poll(async () => (await page('')).matches).toBe(all.length)
     expect((await page('node=n3')).matches).toBe(all.filter(({ node }) => node === 'n3').length)
     expect((await page('most=2')).matches).toBe(totals.filter((total) => total <= 2).length)
     const word = all[0]?.text.slice(12, 24) ?? ''
@@ -52,6 +53,23 @@ describe('what the dashboard reads of a run', () => {
     const best = (await page('sort=best')).rows.map(({ total }) => total ?? Number.NaN)
     expect(best).toEqual(best.toSorted((a, b) => b - a))
     expect(best[0]).toBeCloseTo(Math.max(...totals.filter((total) => !Number.isNaN(total))), 5)
+  })
+  it('takes the statistics that an evaluation wrote, and those only that are of its samples', async () => {
+    const { statistics } = await get<EvaluationReply>('/evaluations/final')
+    const shown = async (name: string, written: string): Promise<EvaluationReply['statistics']> => {
+      await cp(join(runs.run, 'eval', 'final'), join(runs.run, 'eval', name), { recursive: true })
+      await writeFile(join(runs.run, 'eval', name, 'statistics.json'), written)
+      return (await get<EvaluationReply>(`/evaluations/${name}`)).statistics
+    }
+    const marked = { ...statistics, results: statistics.results.slice(0, 1) }
+    expect(await shown('written', JSON.stringify(marked))).toEqual(marked)
+    const [first, ...rest] = statistics.promptDeltas
+    const others = { ...marked, promptDeltas: [{ ...first, trained: -1 }, ...rest] }
+    expect(await shown('others', JSON.stringify(others))).toEqual(statistics)
+    expect(await shown('seed', JSON.stringify({ ...marked, seed: 99 }))).toEqual(statistics)
+    expect(await shown('torn', '{"seed":')).toEqual(statistics)
+    for (const name of ['written', 'others', 'seed', 'torn'])
+      await rm(join(runs.run, 'eval', name), { recursive: true })
   })
   it('says what is wrong with a filter', async () => {
     const response = await app.request('http://localhost/api/runs/mine/rollouts?node=n9')

@@ -2,7 +2,7 @@ import { PipelineError } from '../../../data/errors.ts'
 import type { EvaluationStatistics } from '../../../data/records/evaluation.ts'
 import type { RegressionVerdict } from '../../../data/records/regression.ts'
 import type { EvaluationSummary } from '../../../data/records/run.ts'
-import { analyse } from '../analyse.ts'
+import { analyse, areStatisticsOf } from '../analyse.ts'
 import { sideOf, type RecordedEvaluation } from '../load.ts'
 import { regressionVerdict } from '../regression.ts'
 import { verdictLine } from '../regression-text.ts'
@@ -73,10 +73,19 @@ const judged = (evaluation: RecordedEvaluation): Pick<ReportContent, 'verdict' |
   }
 }
 
-/** Puts a report together from an evaluation on record. Pure: equal evaluations give equal reports. */
-export const reportContent = (run: string, evaluation: RecordedEvaluation): ReportContent => {
+/**
+ * Puts a report together from an evaluation on record. Pure: equal evaluations give equal reports. Statistics that `eval`
+ * has computed of the same samples need not be computed again.
+ */
+export const reportContent = (
+  run: string,
+  evaluation: RecordedEvaluation,
+  recorded: EvaluationStatistics | null = null,
+): ReportContent => {
   const { summary, base, trained } = evaluation
-  const statistics = analyse(base, trained, { seed: summary.decoding.seed })
+  const { seed } = summary.decoding
+  const statistics =
+    recorded !== null && areStatisticsOf(recorded, base, trained, seed) ? recorded : analyse(base, trained, { seed })
   return {
     title: `Evaluation ${summary.name} of ${run}`,
     ...judged(evaluation),
