@@ -4,7 +4,7 @@ import logging
 
 from grpo_worker.errors import WorkerError
 from grpo_worker.protocol import PathRequest, SessionRequest, UpdateBatch
-from grpo_worker.ranks import SHARED_ERRORS
+from grpo_worker.ranks import is_shared
 from grpo_worker.worker import Worker
 
 log = logging.getLogger(__name__)
@@ -30,6 +30,6 @@ def follow(worker: Worker) -> int:
         try:
             call(kind.parse(body))
         except WorkerError as error:
-            if error.kind not in SHARED_ERRORS:
+            if not is_shared(error):
                 raise
             log.warning("%s: %s", method, error)

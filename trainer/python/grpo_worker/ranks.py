@@ -27,8 +27,8 @@ T = TypeVar("T")
 # Ranks wait for the next announcement while rank 0 samples, evaluates or has nothing to do.
 PATIENCE = timedelta(days=30)
 
-# Errors that every rank raises alike, after the ranks have told each other.
-SHARED_ERRORS = {"NonFiniteUpdate", "OutOfMemory"}
+# Set on an exception that every rank raises, after the ranks have told each other.
+AGREED = "agreed_by_ranks"
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,28 @@ class Ranks:
         outcomes: list = [None] * self.size
         with _peers():
             dist.all_gather_object(outcomes, None if failure is None else (_kind(failure), str(failure)))
-        if failure is not None:
-            raise failure
         for rank, outcome in enumerate(outcomes):
-            if outcome is not None:
-                raise WorkerError(outcome[0], f"rank {rank} of {self.size}: {outcome[1]}")
+            if failure is None and outcome is not None:
+                failure = WorkerError(outcome[0], f"rank {rank} of {self.size}: {outcome[1]}")
+        if failure is not None:
+            setattr(failure, AGREED, True)
+            raise failure
         return result
+
+    @contextmanager
+    def unanimous(self) -> Iterator[None]:
+        """What fails in here fails on every rank, or ends this one, and with it the others.
+
+        A rank that failed alone is no longer where the others are: they wait for it in a sum, or go on without it.
+        """
+        try:
+            yield
+        except Exception as error:
+            if self.size > 1 and not is_shared(error):
+                log.exception("rank %d of %d cannot go on", self.rank, self.size)
+                logging.shutdown()
+                os._exit(1)
+            raise
 
     def sum_gradients(self, parameters: Iterable[torch.nn.Parameter]) -> None:
         """Replace each gradient by its sum over the ranks; no gradient counts as zero."""
@@ -121,6 +137,13 @@ class Ranks:
         if self.size > 1:
             with _peers():
                 dist.all_reduce(values, operation)
+
+
+def is_shared(error: BaseException) -> bool:
+    """Whether all ranks raise this: agreed on, or the sum is not finite, and every rank has the same sum."""
+    if hasattr(error, AGREED) or hasattr(error.__cause__, AGREED):
+        return True
+    return isinstance(error, WorkerError) and error.kind == "NonFiniteUpdate"
 
 
 def local_rank() -> int | None:

@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from servers import PACKAGE_ROOT, TOKEN, client, served
 
 from grpo_worker.app import create_app
+from grpo_worker.errors import WorkerError
 from grpo_worker.prefix import Piece
 from grpo_worker.ranks import Ranks
 from grpo_worker.tally import Tally
@@ -46,6 +47,19 @@ def test_alone_nothing_is_sent() -> None:
     tally.add_ranks(alone)
     assert alone.agreed(lambda: 7) == 7
     assert (tally.tokens, tally.loss()) == (0, 0)
+
+
+def test_what_one_rank_fails_at_alone_ends_it() -> None:
+    program = "from grpo_worker.ranks import Ranks\nwith Ranks(1, 2).unanimous():\n    raise MemoryError"
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT)}
+    ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
+    assert ended.returncode == 1
+
+
+def test_what_all_ranks_fail_at_is_an_error_and_no_end() -> None:
+    shared = WorkerError("NonFiniteUpdate", "no finite loss")
+    with pytest.raises(WorkerError, match="no finite loss"), Ranks(1, 2).unanimous():
+        raise shared
 
 
 @contextmanager
