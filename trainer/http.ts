@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { anySignal } from '../data/any-signal.ts'
 import { withhold } from '../data/withhold.ts'
 
 export interface HttpRequest {
@@ -29,9 +30,7 @@ const isOk = (status: number): boolean => status >= 200 && status < 300
  * Rejects with a TimeoutError at the deadline, with the signal's reason, with the socket's error, or where a JSON reply was cut off.
  */
 export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
-  const deadline = AbortSignal.timeout(request.timeoutMs)
-  const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal])
-  signal.throwIfAborted()
+  request.signal?.throwIfAborted()
   const payload = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body))
   const headers: Record<string, string | number> = { accept: 'application/json, text/plain', ...request.headers }
   if (request.token !== undefined) headers['authorization'] = `Bearer ${request.token}`
@@ -39,6 +38,7 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
     Object.assign(headers, { 'content-type': 'application/json', 'content-length': payload.length })
   const { authorization } = headers
   const open = request.url.startsWith('https:') ? httpsRequest : httpRequest
+  const { signal, release } = anySignal([AbortSignal.timeout(request.timeoutMs), request.signal])
   try {
     return await new Promise<HttpReply>((resolve, reject) => {
       const outgoing = open(request.url, { method: request.method, headers, signal, agent: false }, (incoming) => {
@@ -62,6 +62,8 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
   } catch (error) {
     if (signal.aborted) throw signal.reason
     throw error
+  } finally {
+    release()
   }
 }
 
@@ -121,8 +123,7 @@ const noticeMs = 1000
 /** After a broken connection: waits until `gone` says why its server ended, or for long enough to believe it lives. */
 export const untilKnown = async (gone: AbortSignal | undefined, error: unknown): Promise<void> => {
   if (gone === undefined || gone.aborted || !isTransient(error)) return
-  const known = AbortSignal.any([gone, AbortSignal.timeout(noticeMs)])
-  if (!known.aborted) await once(known, 'abort')
+  await once(gone, 'abort', { signal: AbortSignal.timeout(noticeMs) }).catch(() => undefined)
 }
 
 /** A connection that failed in a way that another try may not. */

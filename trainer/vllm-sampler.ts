@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { anySignal } from '../data/any-signal.ts'
 import { PipelineError } from '../data/errors.ts'
 import { FinishReason, type Completion } from '../data/records/rollout.ts'
 import { withRetry } from './backoff.ts'
@@ -205,8 +206,7 @@ export class VllmSampler implements Sampler {
   async #once(call: Call): Promise<HttpReply> {
     const { url, token, gone, requestTimeoutMs, controlTimeoutMs } = this.#options
     const timeoutMs = call.route === '/v1/completions' ? requestTimeoutMs : (controlTimeoutMs ?? 60_000)
-    const signals = [gone, call.signal].filter((signal) => signal !== undefined)
-    const signal = signals.length === 0 ? undefined : AbortSignal.any(signals)
+    const { signal, release } = anySignal([gone, call.signal])
     const { method, route, body } = call
     let reply: HttpReply
     try {
@@ -216,6 +216,8 @@ export class VllmSampler implements Sampler {
       if (gone?.aborted === true) throw gone.reason
       if (call.signal?.aborted === true) throw error
       throw unanswered(call.what, timeoutMs, error as Error)
+    } finally {
+      release()
     }
     if (!succeeded(reply)) throw failureOf(call.what, modelOf(body), reply)
     return reply

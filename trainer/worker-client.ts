@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { anySignal } from '../data/any-signal.ts'
 import { PipelineError } from '../data/errors.ts'
 import type { Message } from '../data/records/prompt.ts'
 import { UpdateResult, type SessionRequest, type UpdateBatch } from '../data/records/update.ts'
@@ -179,8 +180,7 @@ export class WorkerClient implements Learner {
     headers: Readonly<Record<string, string>>,
   ): Promise<T> {
     const { url, token, requestTimeoutMs, gone } = this.#options
-    const signals = [gone, signal].filter((one) => one !== undefined)
-    const either = signals.length === 0 ? undefined : AbortSignal.any(signals)
+    const either = anySignal([gone, signal])
     try {
       const reply = await exchange({
         method,
@@ -189,15 +189,17 @@ export class WorkerClient implements Learner {
         token,
         headers,
         timeoutMs: requestTimeoutMs,
-        signal: either,
+        signal: either.signal,
       })
       if (!succeeded(reply)) throw refusal(route, reply)
       return schema.parse(JSON.parse(reply.text))
     } catch (error) {
       if (error instanceof PipelineError) throw error
       await untilKnown(gone, error)
-      if (either?.aborted === true) throw either.reason
+      if (either.signal.aborted) throw either.signal.reason
       throw unreadable(route, requestTimeoutMs, error)
+    } finally {
+      either.release()
     }
   }
 }

@@ -1,9 +1,9 @@
 import { OpenAI, APIError } from 'openai'
 import { z } from 'zod'
+import { anySignal } from '../../data/any-signal.ts'
 import type { Message } from '../../data/records/prompt.ts'
 import { CallFailure, readRetryAfter, type FailureKind } from './failure.ts'
 import { httpFetch } from './http-fetch.ts'
-import { anySignal } from './wait.ts'
 
 export interface EndpointOptions {
   readonly baseUrl: string

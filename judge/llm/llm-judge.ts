@@ -1,3 +1,4 @@
+import { anySignal } from '../../data/any-signal.ts'
 import type { Verdict } from '../../data/records/reward.ts'
 import type { VerdictCache } from '../cache/cache.ts'
 import type { StoredVerdict } from '../cache/entry.ts'
@@ -10,7 +11,6 @@ import type { Breaker } from './breaker.ts'
 import type { Notices } from './notices.ts'
 import { questionId, renderQuestion } from './question.ts'
 import type { Tally } from './tally.ts'
-import { anySignal } from './wait.ts'
 
 export interface LlmJudgeParts {
   readonly name: string

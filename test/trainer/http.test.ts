@@ -1,5 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { exchange, isTransient, readError } from '../../trainer/http.ts'
+import { VllmSampler } from '../../trainer/vllm-sampler.ts'
 import { fakeServer, type Answer } from '../support/fake-server.ts'
 
 describe('error bodies', () => {
@@ -70,6 +72,18 @@ describe('an exchange', () => {
     const running = exchange({ method: 'GET', url, timeoutMs: 5000, signal: controller.signal })
     controller.abort(new Error('during'))
     await expect(running).rejects.toThrow('during')
+  })
+
+  it('leaves nothing behind in signals that live as long as a run', async () => {
+    const url = await serve({ text: 'yes' })
+    const [run, gone] = [new AbortController().signal, new AbortController().signal]
+    // What that leaves in its sources cannot be looked at.
+    const any = vi.spyOn(AbortSignal, 'any')
+    onTestFinished(() => any.mockRestore())
+    await new VllmSampler({ url, token: 't', baseName: 'base', requestTimeoutMs: 5000, gone }).health(run)
+    await exchange({ method: 'GET', url, timeoutMs: 5000, signal: run })
+    expect(any).not.toHaveBeenCalled()
+    expect([run, gone].map((signal) => getEventListeners(signal, 'abort').length)).toEqual([0, 0])
   })
 
   it('tells a connection that broke from other failures', async () => {

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { anySignal } from '../../../judge/llm/wait.ts'
+import { anySignal } from '../../data/any-signal.ts'
 
 describe('a signal made of several', () => {
   it('is aborted with the first of them, for its reason', () => {
