@@ -86,7 +86,11 @@ const serve = () => {
   const started = Date.now()
   createServer((request, response) => {
     /** @param {number} status @param {string} body */
-    const send = (status, body) => response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+    const send = (status, body) => {
+      // As vLLM does: its word of success is plain text, without a type.
+      const headers = body.startsWith('{') ? { 'content-type': 'application/json' } : {}
+      response.writeHead(status, headers).end(body)
+    }
     if (request.url === '/health') {
       asked += 1
       return send(mode === 'never-healthy' || asked < 3 ? 503 : 200, '')

@@ -148,8 +148,13 @@ export class Endpoint {
       if (next === undefined) break
       const [name, adapter] = next
       // One after the other: the newest must not push the one before it out.
-      await this.#client.load(name, adapter, closing)
-      if (wanted.has(name)) await this.#prove(name)
+      try {
+        await this.#client.load(name, adapter, closing)
+        if (wanted.has(name)) await this.#prove(name)
+      } catch (error) {
+        // Of one that was let go meanwhile, files and names may be gone: that says nothing about the server.
+        if (wanted.has(name) || closing.aborted || this.isLoss(error, this.#client)) throw error
+      }
       done.add(name)
     }
     this.#returning = null

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
+import { anySignal } from '../../data/any-signal.ts'
 import { PipelineError } from '../../data/errors.ts'
 import type { VllmSampler } from '../vllm-sampler.ts'
 import type { EngineProcess } from '../vllm-process.ts'
@@ -25,13 +26,23 @@ const pausesMs = [2000, 10_000, 30_000]
 const longest = 2 ** 31 - 1
 
 /** Did the engine end within the grace? One that still answers at its end lives: it may only have been slow. */
-const hasEnded = async ({ gone }: StartedEngine, client: VllmSampler, graceMs: number): Promise<boolean> => {
-  if (!gone.aborted) await once(gone, 'abort', { signal: AbortSignal.timeout(graceMs) }).catch(() => undefined)
+const hasEnded = async (
+  { gone }: StartedEngine,
+  client: VllmSampler,
+  graceMs: number,
+  closing: AbortSignal,
+): Promise<boolean> => {
+  const { signal, release } = anySignal([closing, AbortSignal.timeout(graceMs)])
+  if (!gone.aborted && !signal.aborted) await once(gone, 'abort', { signal }).catch(() => undefined)
+  release()
   if (gone.aborted) return true
-  return await client.health().then(
+  closing.throwIfAborted()
+  const isSilent = await client.health(closing).then(
     () => false,
     () => true,
   )
+  closing.throwIfAborted()
+  return isSilent
 }
 
 /** An engine that was started here: when it is lost it is ended and started again, a few times at most. */
@@ -58,7 +69,7 @@ class Restarted implements ServerSource {
   }
 
   async revive(signal: AbortSignal, say: (text: string) => void): Promise<VllmSampler> {
-    const ended = await hasEnded(this.#engine, this.#client, this.#options.graceMs ?? 10_000)
+    const ended = await hasEnded(this.#engine, this.#client, this.#options.graceMs ?? 10_000, signal)
     return ended ? await this.#restart(signal, say) : this.#client
   }
 
