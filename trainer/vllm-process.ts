@@ -7,6 +7,7 @@ import { PipelineError, type Boundary } from '../data/errors.ts'
 import { exchange, succeeded } from './http.ts'
 import type { EngineCommand } from './vllm/command.ts'
 import { recordChild } from './supervision/child-records.ts'
+import { killGroup } from './supervision/kill-group.ts'
 import { diagnoseEngine, logTail } from './vllm/log-tail.ts'
 
 export interface EngineOptions {
@@ -39,18 +40,6 @@ export interface EngineProcess {
 }
 
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) })
-
-const killGroup = (pid: number, signal: NodeJS.Signals | 0): boolean => {
-  // Group 0 would be this process's own.
-  if (pid <= 0) return false
-  try {
-    process.kill(-pid, signal)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-    return false
-  }
-}
 
 /** Its own process group: a terminal's Ctrl-C reaches only this process, and the engine's children end with it. */
 const launch = ({ command }: EngineOptions, log: number): ChildProcess =>
@@ -146,8 +135,8 @@ const launchRecorded = async (options: EngineOptions): Promise<Launched> => {
   // From here to the listeners nothing is awaited: a child that ends at once would end unheard.
   const child = launch(options, log.fd)
   const pid = child.pid ?? 0
-  const forget = recordChild(options.records, options.what, pid)
-  const killNow = (): void => void killGroup(pid, 'SIGKILL')
+  let forget = (): void => undefined
+  const killNow = (): void => killGroup(pid, 'SIGKILL')
   const { gone, state, ended } = watch(child, options, () => {
     // The leader has ended; a child of its own that did not would keep the GPU's memory.
     killNow()
@@ -155,7 +144,17 @@ const launchRecorded = async (options: EngineOptions): Promise<Launched> => {
     process.removeListener('exit', killNow)
   })
   process.once('exit', killNow)
-  await log.close()
+  try {
+    forget = recordChild(options.records, options.what, pid)
+  } catch (error) {
+    // Off the record it would be found by nobody.
+    state.stopping = true
+    killNow()
+    await ended
+    throw error
+  } finally {
+    await log.close()
+  }
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     state.stopping = true

@@ -11,6 +11,7 @@ import { PipelineError } from '../data/errors.ts'
 import { packageRoot } from '../data/package-root.ts'
 import type { SpawnedWorker } from './config.ts'
 import { recordChild } from './supervision/child-records.ts'
+import { killGroup } from './supervision/kill-group.ts'
 import { checkPython, diagnose, pythonPath } from './python-check.ts'
 
 export interface WorkerProcessOptions {
@@ -82,16 +83,6 @@ const launch = (python: string, options: WorkerProcessOptions, token: string): C
     },
   })
 
-const killGroup = (pid: number, signal: NodeJS.Signals): void => {
-  // Group 0 would be this process's own.
-  if (pid <= 0) return
-  try {
-    process.kill(-pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
-}
-
 /** Copies what the process writes to its log, keeps the last lines, and finds the line that says it is ready. */
 const follow = (
   child: ChildProcess,
@@ -161,8 +152,7 @@ export const startWorker = async (options: WorkerProcessOptions): Promise<Worker
   await mkdir(dirname(options.logPath), { recursive: true })
   // From here to the listeners nothing is awaited: a child that ends at once would end unheard.
   const child = launch(python, options, token)
-  const forget =
-    options.records === undefined ? () => undefined : recordChild(options.records, 'worker', child.pid ?? 0)
+  let forget = (): void => undefined
   const { tail, ready, flushed } = follow(child, options.logPath)
   const gone = new AbortController()
   let stopping = false
@@ -196,6 +186,8 @@ export const startWorker = async (options: WorkerProcessOptions): Promise<Worker
     process.removeListener('exit', killNow)
   }
   try {
+    // Off the record it would be found by nobody: then it is stopped.
+    if (options.records !== undefined) forget = recordChild(options.records, 'worker', pid)
     const port = await firstOf(ready, options, gone.signal)
     return { url: `http://127.0.0.1:${port}`, token, pid, baseName, gone: gone.signal, stop }
   } catch (error) {

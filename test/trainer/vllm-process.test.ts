@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EngineOptions, EngineProcess } from '../../trainer/vllm-process.ts'
 import { fakeEngine, FakeEngines } from '../support/fake-engines.ts'
+import { running } from '../support/running.ts'
 
 const engines = new FakeEngines()
 afterEach(() => engines.stop())
@@ -84,4 +86,13 @@ describe('a vLLM that is started', () => {
     const command = { ...given.command, program: '/nowhere/vllm' }
     await expect(start({ ...given, command })).rejects.toThrow(/ended \(spawn \/nowhere\/vllm ENOENT\)/)
   })
+
+  it.skipIf(process.platform !== 'linux')(
+    'is ended when it cannot be put on record (skipped without /proc)',
+    async () => {
+      const given = await options('ok')
+      await expect(start({ ...given, records: join(given.command.program, 'processes') })).rejects.toThrow('ENOTDIR')
+      expect(running(`--port\0${given.command.port}`)).toEqual([])
+    },
+  )
 })

@@ -5,6 +5,7 @@ import { WorkerSection, type SpawnedWorker } from '../../trainer/config.ts'
 import { processStart } from '../../trainer/lock.ts'
 import { diagnose } from '../../trainer/python-check.ts'
 import { startWorker } from '../../trainer/worker-process.ts'
+import { running } from '../support/running.ts'
 import { temporaryDirectory } from '../support/tiny-training.ts'
 
 /** A stand-in for an interpreter: answers the question for its version, then does what the script says. */
@@ -15,7 +16,7 @@ const interpreter = (version: string, script: string): string => {
   return path
 }
 
-const start = (python: string, startTimeoutSeconds = 20, signal?: AbortSignal) =>
+const start = (python: string, startTimeoutSeconds = 20, signal?: AbortSignal, records?: string) =>
   startWorker({
     config: WorkerSection.parse({ python, startTimeoutSeconds }) as SpawnedWorker,
     model: 'nowhere',
@@ -23,6 +24,7 @@ const start = (python: string, startTimeoutSeconds = 20, signal?: AbortSignal) =
     roots: [],
     logPath: join(temporaryDirectory(), 'logs/worker.log'),
     signal,
+    ...(records === undefined ? {} : { records }),
     killAfterMs: 50,
   })
 
@@ -61,6 +63,15 @@ describe('starting a worker that cannot start', () => {
     setTimeout(() => controller.abort(new Error('never mind')), 100)
     await expect(starting).rejects.toThrow('never mind')
   })
+
+  it.skipIf(process.platform !== 'linux')(
+    'leaves none that cannot be put on record (skipped without /proc)',
+    async () => {
+      const python = interpreter('3.11.0', 'sleep 60')
+      await expect(start(python, 60, undefined, join(python, 'processes'))).rejects.toThrow('ENOTDIR')
+      expect(running(python)).toEqual([])
+    },
+  )
 })
 
 describe('the diagnosis of log lines', () => {

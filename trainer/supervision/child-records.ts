@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
 import { processStart } from '../lock.ts'
+import { killGroup, killLeaderless } from './kill-group.ts'
 
 const Identity = z.strictObject({ pid: z.int().min(2), startedAt: z.string().min(1) })
 
@@ -79,12 +80,7 @@ export const findOrphans = async (directory: string): Promise<Orphan[]> => {
 
 const signalGroup = (orphan: Orphan, signal: NodeJS.Signals): void => {
   // Looked at once more: between two looks it may have ended, and its id been given away.
-  if (!lives(orphan)) return
-  try {
-    process.kill(-orphan.pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
+  if (lives(orphan)) killGroup(orphan.pid, signal)
 }
 
 /** How long a process may take to go that the system has been told to end. */
@@ -112,6 +108,8 @@ export const endOrphan = async (orphan: Orphan, options: EndingOptions = {}): Pr
     if (waitedMs > graceMs) signalGroup(orphan, 'SIGKILL')
     await wait(options.pollMs ?? 100)
   }
+  // A child of its own that did not end with it would keep the GPU's memory.
+  killLeaderless(orphan.pid)
   await rm(orphan.file, { force: true })
 }
 

@@ -80,6 +80,21 @@ describe('a child on record', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
+  it('is ended with a child of its own that outlives it', async () => {
+    const directory = temporaryDirectory()
+    const file = join(temporaryDirectory(), 'pid')
+    const stubborn = `process.on("SIGTERM", () => {}); setInterval(() => {}, 1000); require("fs").writeFileSync(${JSON.stringify(file)}, String(process.pid))`
+    const pid = await killedOwner(
+      directory,
+      `require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(stubborn)}], { stdio: "ignore" })`,
+    )
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^\d+$/)
+    const child = Number(readFileSync(file, 'utf8'))
+    await endOrphans(directory, { pollMs: 10 })
+    expect(processStart(pid)).toBeUndefined()
+    await expect.poll(() => processStart(child)).toBeUndefined()
+  })
+
   it('whose id was given to another process is left alone', async () => {
     const directory = temporaryDirectory()
     const pid = await sleeper()
