@@ -73,9 +73,12 @@ interface Paint {
   readonly dim: (text: string) => string
 }
 
-/** Colours only where a person looks at a terminal and has not asked for none. Gains are blue and losses orange. */
+const isSet = (value: string | undefined): boolean => value !== undefined && value !== '' && value !== '0'
+
+/** Colours where a person looks at a terminal, or asks for them, and has not asked for none. Gains are blue and losses orange. */
 const paintFor = (stream: ProgressStream, env: NodeJS.ProcessEnv): Paint => {
-  const on = stream.isTTY === true && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
+  const canShow = stream.isTTY === true && env['TERM'] !== 'dumb'
+  const on = (env['NO_COLOR'] ?? '') === '' && (canShow || isSet(env['FORCE_COLOR']))
   const code = (open: string) => (text: string) => (on ? `\u001B[${open}m${text}\u001B[0m` : text)
   return { bold: code('1'), good: code('34'), bad: code('38;5;208'), dim: code('2') }
 }
@@ -111,7 +114,8 @@ export const stepLine = (
 /** One status line that is rewritten on a terminal; plain lines, one a step, anywhere else. */
 export const createProgress = (stream: ProgressStream, env: NodeJS.ProcessEnv = process.env): Progress => {
   const paint = paintFor(stream, env)
-  const live = stream.isTTY === true
+  // A dumb terminal cannot rewrite a line.
+  const live = stream.isTTY === true && env['TERM'] !== 'dumb'
   const trend = new Trend()
   let shown = ''
   const show = (text: string): void => {
