@@ -61,7 +61,7 @@ const axes = (steps: number): string[] => {
     text(
       plot.left,
       plot.top - 14,
-      'solid: mean R of the completions (5.6 at most); dashed: form and schema, full height = all',
+      'solid: mean R of the completions (5.6 at most); dashed: form and schema, top = all',
     ),
   ]
 }
