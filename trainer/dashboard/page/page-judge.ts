@@ -2,7 +2,7 @@ import type { AuditDistribution, AuditSuite } from '../../../data/records/audit.
 import type { AuditReply } from '../view.ts'
 import { ask, ProblemError } from './api.ts'
 import { h, type Child } from './dom.ts'
-import { number, percent, words } from './format.ts'
+import { number, percent, plural, words } from './format.ts'
 import { nodeIds } from './nodes.ts'
 import type { Page } from './page.ts'
 import { bar, nodeName, notice, section, table } from './ui.ts'
@@ -140,7 +140,7 @@ export const judgePage: Page = {
       h(
         'div',
         { class: `card verdict ${verdict === 'pass' ? '' : 'finding'}` },
-        verdict === 'pass' ? '✓ pass: no finding' : `✕ ${findings.length} findings`,
+        verdict === 'pass' ? '✓ pass: no finding' : `✕ ${plural(findings.length, 'finding')}`,
       ),
       findings.map((text) => notice('Finding:', text)),
       warnings.map((text) => notice('Warning:', text)),

@@ -71,6 +71,9 @@ export const progressNote = ({ filesDone, files, rollouts, unreadable, textsLeft
     '.',
   )
 
+/** A few figures stay in one line, however narrow the screen. */
+const isBrief = (cell: Child): boolean => typeof cell === 'string' && cell.length <= 32
+
 /** A table from texts and elements; the first column heads its row. */
 export const table = (
   caption: string,
@@ -100,7 +103,9 @@ export const table = (
           h(
             'tr',
             { class: look },
-            cells.map((cell, i) => (i === 0 ? h('th', { scope: 'row' }, cell) : h('td', {}, cell))),
+            cells.map((cell, i) =>
+              i === 0 ? h('th', { scope: 'row' }, cell) : h('td', { class: isBrief(cell) ? 'brief' : null }, cell),
+            ),
           ),
         ),
       ),
