@@ -135,12 +135,12 @@ const launchRecorded = async (options: EngineOptions): Promise<Launched> => {
   // From here to the listeners nothing is awaited: a child that ends at once would end unheard.
   const child = launch(options, log.fd)
   const pid = child.pid ?? 0
-  let forget = (): void => undefined
+  let forget: (() => void) | undefined
   const killNow = (): void => killGroup(pid, 'SIGKILL')
   const { gone, state, ended } = watch(child, options, () => {
     // The leader has ended; a child of its own that did not would keep the GPU's memory.
     killNow()
-    forget()
+    forget?.()
     process.removeListener('exit', killNow)
   })
   process.once('exit', killNow)

@@ -152,13 +152,13 @@ export const startWorker = async (options: WorkerProcessOptions): Promise<Worker
   await mkdir(dirname(options.logPath), { recursive: true })
   // From here to the listeners nothing is awaited: a child that ends at once would end unheard.
   const child = launch(python, options, token)
-  let forget = (): void => undefined
+  let forget: (() => void) | undefined
   const { tail, ready, flushed } = follow(child, options.logPath)
   const gone = new AbortController()
   let stopping = false
   const ended = new Promise<void>((resolve) => {
     const end = async (code: number | null, signal: string | null): Promise<void> => {
-      forget()
+      forget?.()
       await flushed()
       if (!stopping) gone.abort(endedEarly(tail, code, signal, options.logPath))
       resolve()

@@ -93,6 +93,14 @@ const takePool = async (
   })
 }
 
+const planFor = async (config: Config, pool: OpenPool | null, cwd: string): Promise<Plan> => {
+  if (pool === null) return makePlan(config, await gatherFacts(config, null, cwd))
+  // Counted again once it is known how many fit the model; what is short already is said before anything is started.
+  checkPoolSize({ train: pool.train.length, heldout: pool.heldout.length }, config)
+  const planned = makePlan(config, await gatherFacts(config, pool.train.length, cwd))
+  return { ...planned, warnings: [...pool.warnings, ...planned.warnings] }
+}
+
 const tellPlan = (job: Job, plan: Plan, gpuMemory: MemoryPlan | null, json: boolean, { out }: CommandContext): void => {
   const { config, provenance } = job
   if (json) out.data(JSON.stringify({ config, provenance, plan, gpuMemory }))
@@ -119,6 +127,66 @@ const tellModel = ({ kind, location, lookedIn }: FoundModel, { out }: CommandCon
 }
 
 const onInterrupt = 'stopping when the current step is done and saved'
+
+interface Prepared {
+  readonly job: Job
+  readonly pool: OpenPool
+  readonly warnings: readonly string[]
+}
+
+interface TrainOptions {
+  readonly json: boolean
+  readonly dashboard: boolean
+  readonly rewardsPort: number | undefined
+}
+
+/** Trains with everything that runs beside it: judge, exports, dashboard, reward service. */
+const train = async (
+  { job, pool, warnings }: Prepared,
+  options: TrainOptions,
+  context: CommandContext,
+): Promise<void> => {
+  const { config } = job
+  const { cwd, out } = context
+  const { finish: stop, abort } = context.interrupts(onInterrupt)
+  const surroundings = { cwd, env: context.env, signal: stop }
+  await withJudgeEngine(config, surroundings, out.progress, async () => {
+    // A continued run has the judge that it was audited with.
+    const audit = job.resume === null ? await auditBeforeTraining(config, surroundings, out.progress) : null
+    const judge = await createJudge(config.judge, surroundings)
+    try {
+      const prompts = allPrompts(pool)
+      const exports = { config, env: context.env, say: out.progress, signal: stop }
+      const isWanted = options.dashboard && context.env[dashboardVariable] !== 'off'
+      const training = (show: (run: RunDirectory) => void): Promise<TrainingOutcome> =>
+        withExports(exports, (follow) =>
+          runTraining({
+            config,
+            pool: prompts,
+            warnings: [...warnings, ...auditWarnings(audit)],
+            onOpened: async (run) => {
+              await storeAudit(run, audit)
+              show(run)
+              await follow(run)
+            },
+            judge,
+            source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
+            ...{ resume: job.resume, stop, abort, cwd },
+            progress: process.stderr,
+            onStart: context.trainingStarted,
+          }),
+        )
+      const port = options.rewardsPort
+      const service = { rewards: config.rewards, judge, pool: prompts, env: context.env, say: out.progress, abort }
+      const outcome = await withDashboard({ isWanted, say: out.progress }, (show) =>
+        port === undefined ? training(show) : withRewardService({ ...service, port }, () => training(show)),
+      )
+      tellOutcome(outcome, options.json, context)
+    } finally {
+      await judge?.close()
+    }
+  })
+}
 
 export const trainCommand = defineCommand({
   name: 'train',
@@ -180,55 +248,16 @@ export const trainCommand = defineCommand({
     const dryRun = args['dry-run']
     if (!dryRun) out.progress(`pool: ${poolName(config.pool)}`)
     const pool = await takePool(config, dryRun, context)
-    // Counted again once it is known how many fit the model; what is short already is said before anything is started.
-    if (pool !== null) checkPoolSize({ train: pool.train.length, heldout: pool.heldout.length }, config)
-    const planned = makePlan(config, await gatherFacts(config, pool?.train.length ?? null, cwd))
-    const plan = { ...planned, warnings: [...(pool?.warnings ?? []), ...planned.warnings] }
+    const plan = await planFor(config, pool, cwd)
     if (pool === null || dryRun) {
       const gpuMemory = await gatherMemoryPlan(config, cwd)
       tellPlan(job, plan, gpuMemory, args.json, context)
       return gpuMemory === null || gpuMemory.problems.length === 0 ? exitCodes.ok : exitCodes.preflight
     }
 
-    const { finish: stop, abort } = context.interrupts(onInterrupt)
-    const surroundings = { cwd, env: context.env, signal: stop }
     const warnings = [...missing, ...plan.warnings]
-    await withJudgeEngine(config, surroundings, out.progress, async () => {
-      // A continued run has the judge that it was audited with.
-      const audit = job.resume === null ? await auditBeforeTraining(config, surroundings, out.progress) : null
-      const judge = await createJudge(config.judge, surroundings)
-      try {
-        const prompts = allPrompts(pool)
-        const exports = { config, env: context.env, say: out.progress, signal: stop }
-        const isWanted = args.dashboard && context.env[dashboardVariable] !== 'off'
-        const training = (show: (run: RunDirectory) => void): Promise<TrainingOutcome> =>
-          withExports(exports, (follow) =>
-            runTraining({
-              config,
-              pool: prompts,
-              warnings: [...warnings, ...auditWarnings(audit)],
-              onOpened: async (run) => {
-                await storeAudit(run, audit)
-                show(run)
-                await follow(run)
-              },
-              judge,
-              source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
-              ...{ resume: job.resume, stop, abort, cwd },
-              progress: process.stderr,
-              onStart: context.trainingStarted,
-            }),
-          )
-        const port = args['serve-rewards']
-        const service = { rewards: config.rewards, judge, pool: prompts, env: context.env, say: out.progress, abort }
-        const outcome = await withDashboard({ isWanted, say: out.progress }, (show) =>
-          port === undefined ? training(show) : withRewardService({ ...service, port }, () => training(show)),
-        )
-        tellOutcome(outcome, args.json, context)
-      } finally {
-        await judge?.close()
-      }
-    })
+    const options = { json: args.json, dashboard: args.dashboard, rewardsPort: args['serve-rewards'] }
+    await train({ job, pool, warnings }, options, context)
     return exitCodes.ok
   },
 })

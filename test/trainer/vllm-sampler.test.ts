@@ -191,8 +191,8 @@ describe('the vLLM sampler client', () => {
 
   it('takes the plain-text answers of the adapter routes for what they are, also empty ones', async () => {
     const { sampler } = await start(() => ({ text: '' }))
-    await sampler.load('p1', adapter)
-    await sampler.unload('p1')
+    await expect(sampler.load('p1', adapter)).resolves.toBeUndefined()
+    await expect(sampler.unload('p1')).resolves.toBeUndefined()
   })
 
   it('takes "already loaded" for success only when the same directory is listed under that name', async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { PipelineError } from '../../../data/errors.ts'
 import type { AdapterRef, SamplerNotice } from '../../../trainer/sampler.ts'
 import { attached } from '../../../trainer/supervision/attached.ts'
@@ -189,13 +189,12 @@ describe('a sampler that somebody else runs', () => {
   it('is not given up for an adapter that was let go while it was on its way there', async () => {
     const { sampler, engine, port, notices, said } = await alone()
     await sampler.load('p1', adapter)
+    let unloading: Promise<void> | undefined
     sampler.onReload(async (policy) => {
       if (policy === 'base') return
-      // Nobody is in use now, so the unloading waits; that it is not wanted any more is known at once.
       unloading = sampler.unload(policy)
       throw new PipelineError('sampler', 'its directory is gone')
     })
-    let unloading: Promise<void> | undefined
     kill(engine)
     const waiting = sampler.sample(request(256, 'base'))
     await said(/is lost/)
@@ -298,26 +297,5 @@ describe('a sampler that was started here', () => {
     kill(first)
     expect(await sampler.sample(request(256, 'base'))).toHaveLength(2)
     expect(started).toHaveLength(3)
-  })
-  it.each([
-    ['while its end is waited for', 3_600_000],
-    ['while it is asked whether it lives', 0],
-  ])('and hangs holds nobody up who ends: %s', async (_, graceMs) => {
-    const server = await fakeServer(() => 'hang')
-    onTestFinished(() => server.close())
-    const first = {
-      url: server.url,
-      token: '',
-      pid: 0,
-      gone: new AbortController().signal,
-      stop: async () => undefined,
-    }
-    const start = () => Promise.reject(new Error('nobody is to be started'))
-    const source = restarted({ name: 'it', first, start, clientOf: ({ url }) => fakeClient(url), graceMs })
-    const closing = new AbortController()
-    const reviving = source.revive(closing.signal, () => undefined)
-    if (graceMs === 0) await expect.poll(() => server.calls.length).toBe(1)
-    closing.abort(new Error('enough'))
-    await expect(reviving).rejects.toThrow('enough')
   })
 })
