@@ -104,7 +104,6 @@ describe('several samplers', () => {
     expect(notices).toMatchObject([
       { kind: 'warning', text: expect.stringContaining(`${engine.url} is lost`) as string },
     ])
-
     // It comes back at the same address, and serves again what it must.
     await engines.start(await fakeEngine('ok', { port: held.command.port }))
     await said(/is back after/)
