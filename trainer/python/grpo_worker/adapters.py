@@ -1,5 +1,6 @@
 """Adapter directories in PEFT's format, as PEFT and vLLM load them."""
 
+import copy
 from pathlib import Path
 
 import torch
@@ -12,12 +13,16 @@ from grpo_worker.files import sha256_file
 WEIGHTS = "adapter_model.safetensors"
 
 
-def write_adapter(peft: PeftModel, directory: Path) -> str:
+def copy_weights(peft: PeftModel) -> dict[str, torch.Tensor]:
+    """The adapter's tensors as they are now, on the CPU: later updates do not change them."""
+    return {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in _weights(peft).items()}
+
+
+def write_adapter(peft: PeftModel, tensors: dict[str, torch.Tensor], directory: Path) -> str:
     """Write config and weights into an existing directory; returns the sha256 of the weights file.
 
     Equal weights give equal bytes in both files.
     """
-    tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in _weights(peft).items()}
     save_file(tensors, directory / WEIGHTS, metadata={"format": "pt"})
     _write_config(peft, directory)
     return sha256_file(directory / WEIGHTS)
@@ -45,12 +50,9 @@ def _shapes(tensors: dict[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
 
 
 def _write_config(peft: PeftModel, directory: Path) -> None:
-    config = peft.active_peft_config
-    targets, inference = config.target_modules, config.inference_mode
-    # A set is written in an order that changes from process to process.
-    config.target_modules = sorted(targets) if isinstance(targets, set) else targets
+    config = copy.copy(peft.active_peft_config)
+    if isinstance(config.target_modules, set):
+        # A set is written in an order that changes from process to process.
+        config.target_modules = sorted(config.target_modules)
     config.inference_mode = True
-    try:
-        config.save_pretrained(directory)
-    finally:
-        config.target_modules, config.inference_mode = targets, inference
+    config.save_pretrained(directory)

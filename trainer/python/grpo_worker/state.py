@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from pydantic import ValidationError
 
-from grpo_worker.adapters import WEIGHTS, read_adapter, write_adapter
+from grpo_worker.adapters import WEIGHTS, copy_weights, read_adapter, write_adapter
 from grpo_worker.base_model import BaseModel
 from grpo_worker.errors import WorkerError
 from grpo_worker.files import new_directory, sha256_file
@@ -28,7 +28,7 @@ def save_state(session: Session, model_hash: str, path: str) -> None:
     """Write the session to a new directory, atomically."""
     with new_directory(path) as directory:
         (directory / ADAPTER).mkdir()
-        adapter_hash = write_adapter(session.peft, directory / ADAPTER)
+        adapter_hash = write_adapter(session.peft, copy_weights(session.peft), directory / ADAPTER)
         optimizer = {"optimizer": session.optimizer.state_dict(), "random": torch.get_rng_state()}
         # Through a file of Python's, whose errors say what the file system said; torch's own writer loses it.
         with (directory / OPTIMIZER).open("wb") as file:

@@ -7,7 +7,7 @@ from itertools import groupby
 import torch
 
 from grpo_worker import protocol
-from grpo_worker.adapters import WEIGHTS, write_adapter
+from grpo_worker.adapters import WEIGHTS, copy_weights, write_adapter
 from grpo_worker.base_model import BaseModel
 from grpo_worker.chat import tokenize_prompt
 from grpo_worker.errors import WorkerError
@@ -116,10 +116,12 @@ class Worker:
         self.roots.check(request.path)
         with self.base.lock:
             session = self._open_session()
-            with new_directory(request.path) as directory:
-                digest = write_adapter(session.peft, directory)
-                size = (directory / WEIGHTS).stat().st_size
-            return {"version": session.version, "path": request.path, "sha256": digest, "bytes": size}
+            version, tensors = session.version, copy_weights(session.peft)
+        # Without the lock: log-probs of the new version are computed while its files are written and synced.
+        with new_directory(request.path) as directory:
+            digest = write_adapter(session.peft, tensors, directory)
+            size = (directory / WEIGHTS).stat().st_size
+        return {"version": version, "path": request.path, "sha256": digest, "bytes": size}
 
     def save(self, request: protocol.PathRequest) -> dict:
         """Write the whole session to a new directory."""

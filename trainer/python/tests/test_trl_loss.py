@@ -15,7 +15,7 @@ from bodies import loss_config, session_request, update_batch
 from safetensors.torch import load_file, save_file
 from torch.nn.utils.rnn import pad_sequence
 
-from grpo_worker.adapters import write_adapter
+from grpo_worker.adapters import copy_weights, write_adapter
 from grpo_worker.base_model import BaseModel
 from grpo_worker.loss import token_loss, token_weights
 from grpo_worker.policy import load_base
@@ -93,7 +93,7 @@ def compared(tiny_model_dir: Callable[[str], Path], tmp_path_factory: pytest.Tem
     drift = torch.randn(len(logprobs), 2, generator=torch.Generator().manual_seed(11)) * 0.3
     old, reference = (logprobs[:, None] + drift).unbind(1)
     (directory / "adapter").mkdir()
-    write_adapter(session.peft, directory / "adapter")
+    write_adapter(session.peft, copy_weights(session.peft), directory / "adapter")
     given = _padded(batch, *(list(x.split(micro.lengths)) for x in (old, reference)))
     save_file(given, directory / "batch.safetensors")
     common = {"model": base.path, "beta": loss_config().beta, "clip": loss_config().clip_low, "length": LENGTH}
