@@ -73,7 +73,7 @@ interface Paint {
   readonly dim: (text: string) => string
 }
 
-const isSet = (value: string | undefined): boolean => value !== undefined && value !== '' && value !== '0'
+const isSet = (variable = ''): boolean => variable !== '' && variable !== '0'
 
 /** Colours where a person looks at a terminal, or asks for them, and has not asked for none. Gains are blue and losses orange. */
 const paintFor = (stream: ProgressStream, env: NodeJS.ProcessEnv): Paint => {

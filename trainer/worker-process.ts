@@ -9,10 +9,10 @@ import { finished } from 'node:stream/promises'
 import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import { packageRoot } from '../data/package-root.ts'
-import type { SpawnedWorker } from './config.ts'
 import { recordChild } from './supervision/child-records.ts'
 import { killGroup } from './supervision/kill-group.ts'
 import { checkPython, diagnose, pythonPath } from './python-check.ts'
+import type { SpawnedWorker } from './worker-config.ts'
 
 export interface WorkerProcessOptions {
   readonly config: SpawnedWorker

@@ -162,6 +162,10 @@ export const hubServer = async (options: HubServerOptions) => {
     answer(404, { error: 'no such route' })
   }
 
+  /** The store takes signed addresses, everything else the token. */
+  const isAllowed = ({ headers }: IncomingMessage, path: string): boolean =>
+    options.token === undefined || path.startsWith('/store/') || headers.authorization === `Bearer ${options.token}`
+
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = decodeURIComponent((request.url ?? '').split('?', 1)[0] ?? '')
     const method = request.method ?? 'GET'
@@ -173,9 +177,7 @@ export const hubServer = async (options: HubServerOptions) => {
     if (fault?.with === 'reset') return void request.once('data', () => request.socket.resetAndDestroy())
     const body = await buffer(request)
     if (fault !== undefined) return answer(fault.with.status, { error: fault.with.error }, fault.with.headers)
-    const isStore = path.startsWith('/store/')
-    if (!isStore && options.token !== undefined && request.headers.authorization !== `Bearer ${options.token}`)
-      return answer(401, { error: 'Invalid credentials' })
+    if (!isAllowed(request, path)) return answer(401, { error: 'Invalid credentials' })
     const exchange = { path, method, body, answer }
     if (method === 'GET' || method === 'HEAD') read(exchange, request, response)
     else write(exchange)

@@ -1,46 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { z } from 'zod'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { z } from 'zod'
 import { SessionRequest, UpdateBatch, type UpdateResult } from '../../data/records/update.ts'
 import { complete, decode, encode, firstWeights, logprobs, sha256, updated, type Weights } from './stub-model.ts'
-
-const Items = z.object({
-  version: z.enum(['base', 'current']),
-  items: z.array(z.object({ promptTokenIds: z.array(z.int()), tokenIds: z.array(z.int()) })),
-})
-const Prompts = z.object({
-  prompts: z.array(z.object({ id: z.string(), messages: z.array(z.object({ content: z.string() })) })),
-})
-const Path = z.strictObject({ path: z.string() })
-const Completions = z.object({
-  model: z.string(),
-  prompt: z.union([z.array(z.int()), z.array(z.array(z.int()))]),
-  n: z.int(),
-  max_tokens: z.int(),
-  seed: z.int().optional(),
-  prompt_logprobs: z.int().optional(),
-})
-const Lora = z.object({ lora_name: z.string(), lora_path: z.string().optional() })
-const State = z.object({
-  request: SessionRequest,
-  version: z.int(),
-  weights: z.string(),
-  results: z.array(z.tuple([z.int(), z.string(), z.unknown()])),
-})
-
-/** A refusal in the shape of the worker's errors. */
-class Refusal extends Error {
-  readonly status: number
-  readonly type: string
-  constructor(status: number, type: string, message: string) {
-    super(message)
-    this.status = status
-    this.type = type
-  }
-}
-
-const refusalOf = (error: unknown): Refusal =>
-  error instanceof Refusal ? error : new Refusal(422, 'InvalidRequest', (error as Error).message)
+import { Completions, Items, Lora, Path, Prompts, Refusal, refusalOf, State } from './stub-protocol.ts'
+import { forget, writeWhole } from './stub-storage.ts'
 
 interface Done {
   readonly hash: string
@@ -74,30 +38,6 @@ export interface Ledger {
   readonly version: number
   readonly weights: Weights
   readonly loaded: number
-}
-
-const forget = (map: Map<unknown, unknown>, most: number): void => {
-  for (const key of map.keys()) {
-    if (map.size <= most) return
-    map.delete(key)
-  }
-}
-
-const writeWhole = (path: string, files: Readonly<Record<string, string>>): void => {
-  if (existsSync(path)) throw new Refusal(409, 'Conflict', `${path} exists already`)
-  const temporary = join(dirname(path), `.${basename(path)}.tmp`)
-  try {
-    if (!existsSync(dirname(path))) mkdirSync(dirname(path))
-    mkdirSync(temporary)
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(temporary, name), text)
-    renameSync(temporary, path)
-  } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException
-    // What the file system refuses is not the client's fault.
-    throw /^(ENOSPC|EROFS)$/.test(code) ? new Refusal(507, 'StorageFailed', `cannot write ${path}: ${message}`) : error
-  } finally {
-    if (existsSync(temporary)) rmSync(temporary, { recursive: true, force: true })
-  }
 }
 
 /**

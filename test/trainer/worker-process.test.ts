@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { WorkerSection, type SpawnedWorker } from '../../trainer/config.ts'
+import { WorkerSection, type SpawnedWorker } from '../../trainer/worker-config.ts'
 import { processStart } from '../../trainer/lock.ts'
 import { diagnose } from '../../trainer/python-check.ts'
 import { startWorker } from '../../trainer/worker-process.ts'
