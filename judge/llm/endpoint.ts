@@ -56,6 +56,8 @@ const classify = (error: unknown, deadline: AbortSignal, timeoutMs: number): Cal
   if (error instanceof APIError)
     return new CallFailure('connection', innermost(error).slice(0, 300) || 'the connection failed', { cause: error })
   if (error instanceof SyntaxError) return new CallFailure('garbled', 'the reply is not JSON', { cause: error })
+  // The client writes an error's body out again, which ends at the stack's depth.
+  if (error instanceof RangeError) return new CallFailure('garbled', 'the reply is nested too deep', { cause: error })
   // Anything else is a fault of this program, or a key that cannot be read.
   throw error
 }
