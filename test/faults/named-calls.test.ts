@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sessionRequest } from '../../trainer/attempt.ts'
@@ -16,6 +16,8 @@ describe('calls of the worker client', () => {
     stub = await startStub()
     relay = await Relay.start({ url: stub.url })
     root = temporaryDirectory()
+    // The worker makes what it writes, not where a run keeps it.
+    mkdirSync(join(root, 'checkpoints'))
     client = new WorkerClient({
       ...{ url: relay.url, token: undefined, requestTimeoutMs: 5000, firstPauseMs: 1 },
       ...{ adaptersDir: join(root, 'adapters'), statesDir: join(root, 'checkpoints') },

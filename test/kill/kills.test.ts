@@ -45,16 +45,13 @@ const grid: Readonly<Record<string, { readonly kills: readonly Kill[]; readonly 
   'the worker': {
     kills: killing('worker', [
       ...[at.updating('request', 0), at.updating('sent', 0), at.updating('reply', 0)],
-      ...[at.sampling('request', 1), at.saving('sent', 2), at.checkpointing('sent', 2), at.checkpointing('reply', 2)],
+      ...[at.sampling('request', 1), at.saving('sent', 2), at.checkpointing('sent', 2)],
     ]),
-    starts: 8,
+    starts: 7,
   },
-  // The last one dies while nobody needs it any more.
   'the worker, after a checkpoint': {
-    kills: killing('worker', [
-      ...[at.checkpointing('reply', 4), at.restoring('reply'), at.loading('request', 3), at.evaluating('request', 4)],
-    ]),
-    starts: 4,
+    kills: killing('worker', [at.loading('request', 3), at.restoring('reply')]),
+    starts: 3,
   },
   // It is waited for, unless it is lost in a check of its own.
   'the sampler': {

@@ -25,7 +25,8 @@ export interface ProgramOptions {
 /** Compiled programs start three times as fast; sources that are newer than dist/ are run as they are. */
 const commandFor = (script: string): string[] => {
   const root = packageRoot()
-  if (script.startsWith('scripts/') && buildIsCurrent(root)) return [join(root, 'dist', script.replace(/\.ts$/, '.js'))]
+  if (/^scripts\/.*\.ts$/.test(script) && buildIsCurrent(root))
+    return [join(root, 'dist', script.replace(/\.ts$/, '.js'))]
   return ['--import', import.meta.resolve('tsx'), join(root, script)]
 }
 

@@ -207,10 +207,10 @@ def test_token_ids_and_lengths_are_checked_against_the_model(tiny_worker: Make) 
             worker.update(parsed(body))
 
 
-def test_a_session_is_opened_once(tiny_worker: Make) -> None:
+def test_a_session_that_is_opened_again_begins_again(tiny_worker: Make) -> None:
     worker = opened(tiny_worker)
     worker.update(update_batch())
-    assert worker.open(session_request()).version == 1
+    assert worker.open(session_request()).version == 0
     with pytest.raises(WorkerError) as caught:
         worker.open(session_request(rank=8))
     assert caught.value.kind == "Conflict"

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+LONGEST = 10_000
+
 
 class ApiError(Exception):
     """An error answer: HTTP status, message, vLLM's type name and the field that is to blame, or None."""
 
     def __init__(self, status: int, message: str, kind: str, param: str | None = None) -> None:
-        super().__init__(message)
+        # It may repeat what was sent: much of it, or half of a character pair, which no answer can hold.
+        super().__init__(message[:LONGEST].encode("utf-8", "replace").decode())
         self.status = status
         self.kind = kind
         self.param = param
