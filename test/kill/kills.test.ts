@@ -47,7 +47,7 @@ const grid: Readonly<Record<string, { readonly kills: readonly Kill[]; readonly 
       ...[at.updating('request', 0), at.updating('sent', 0), at.updating('reply', 0)],
       ...[at.sampling('request', 1), at.saving('sent', 2), at.checkpointing('sent', 2)],
     ]),
-    starts: 7,
+    starts: null,
   },
   'the worker, after a checkpoint': {
     kills: killing('worker', [at.loading('request', 3), at.restoring('reply')]),
