@@ -38,6 +38,7 @@ REFUSED: list[tuple[dict[str, object], str, str | None]] = [
     ({"prompt": []}, "You must pass at least one prompt", None),
     ({"prompt": ""}, "The decoder prompt cannot be empty", None),
     ({"n": 0}, "n must be at least 1, got 0.", None),
+    ({"n": 10**30}, f"n must be at most 16384, got {10**30}.", None),
     (
         {"temperature": -1},
         "temperature must be non-negative, got -1.0. (parameter=temperature, value=-1.0)",

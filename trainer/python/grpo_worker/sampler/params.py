@@ -10,6 +10,8 @@ GREEDY_BELOW = 1e-5
 COLDEST = 1e-2
 MAX_LOGPROBS = 20
 DEFAULT_MAX_TOKENS = 16
+# vLLM's own limit. Without one a single request keeps the sampler from all others.
+MAX_N = 16384
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def any_seed() -> int:
 def _check_counts(p: SamplingParams) -> None:
     if p.n < 1:
         raise bad_request(f"n must be at least 1, got {p.n}.")
+    if p.n > MAX_N:
+        raise bad_request(f"n must be at most {MAX_N}, got {p.n}.")
     if p.max_tokens < 1:
         raise _named("max_tokens", f"max_tokens must be at least 1, got {p.max_tokens}.", p.max_tokens)
     if p.min_tokens < 0:
