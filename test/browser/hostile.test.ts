@@ -1,9 +1,8 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inBrowser, launchBrowser, mayLackBrowser, watchedPage } from '../support/browser.ts'
-import { serveDashboard } from '../support/dashboard.ts'
+import { describe, expect, it } from 'vitest'
+import { inBrowser, mayLackBrowser, watchedPage } from '../support/browser.ts'
+import { dashboardInBrowser } from '../support/dashboard-in-browser.ts'
 import { makeShownRuns } from '../support/shown-run.ts'
 
 /** What would run, load or break out where text became markup. */
@@ -59,11 +58,8 @@ const poisonFile = async (path: string): Promise<void> => {
 }
 
 describe.skipIf(mayLackBrowser())(`hostile text in a run ${inBrowser}`, () => {
-  let runs: Awaited<ReturnType<typeof makeShownRuns>>
-  let server: Awaited<ReturnType<typeof serveDashboard>>
-  let browser: Browser
-  beforeAll(async () => {
-    runs = await makeShownRuns(name)
+  const shown = dashboardInBrowser(async () => {
+    const runs = await makeShownRuns(name)
     const rollouts = await readdir(join(runs.run, 'rollouts'))
     const files = [
       ...['events.jsonl', 'attempts.jsonl', 'meta.json', 'audit/audit.json'],
@@ -73,20 +69,14 @@ describe.skipIf(mayLackBrowser())(`hostile text in a run ${inBrowser}`, () => {
     for (const file of files) await poisonFile(join(runs.run, file))
     const config = { values: { [attack]: attack, rewards: { maxima: { judge: 1 } } }, provenance: {} }
     await writeFile(join(runs.run, 'config.resolved.json'), JSON.stringify(config))
-    server = await serveDashboard(runs.directory)
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.stop()
-    await runs?.remove()
+    return runs
   })
 
   it('is there, word for word', async () => {
-    const { page, open } = await watchedPage(browser)
-    await open(`${server.url}/runs/${encodeURIComponent(name)}/rollouts/59/0`)
-    const shown = await page.locator('main').textContent()
-    for (const one of attacks) expect(shown).toContain(one)
+    const { page, open } = await watchedPage(shown.browser)
+    await open(`${shown.server.url}/runs/${encodeURIComponent(name)}/rollouts/59/0`)
+    const words = await page.locator('main').textContent()
+    for (const one of attacks) expect(words).toContain(one)
     await page.context().close()
   })
   it.each([
@@ -102,7 +92,7 @@ describe.skipIf(mayLackBrowser())(`hostile text in a run ${inBrowser}`, () => {
     `/${encodeURIComponent(name)}`,
     '/rollouts?node=%3Cscript%3Ealert(1)%3C/script%3E',
   ])('is only text on %s', async (path) => {
-    const { page, problems, open } = await watchedPage(browser)
+    const { page, problems, open } = await watchedPage(shown.browser)
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await page.addInitScript(() => {
@@ -110,7 +100,7 @@ describe.skipIf(mayLackBrowser())(`hostile text in a run ${inBrowser}`, () => {
       Object.assign(globalThis, { violations: found })
       document.addEventListener('securitypolicyviolation', (event) => found.push(event.violatedDirective))
     })
-    await open(path === '/' ? server.url : `${server.url}/runs/${encodeURIComponent(name)}${path}`)
+    await open(path === '/' ? shown.server.url : `${shown.server.url}/runs/${encodeURIComponent(name)}${path}`)
     for (const details of await page.locator('main details summary').all()) await details.click()
     const made = await page.evaluate(() => ({
       scripts: document.querySelectorAll('script').length,
@@ -124,7 +114,7 @@ describe.skipIf(mayLackBrowser())(`hostile text in a run ${inBrowser}`, () => {
       violations: (globalThis as unknown as { violations: string[] }).violations,
     }))
     expect(made).toEqual({ scripts: 1, foreign: 0, handlers: 0, addresses: 0, violations: [] })
-    expect(asked.filter((address) => !address.startsWith(server.url))).toEqual([])
+    expect(asked.filter((address) => !address.startsWith(shown.server.url))).toEqual([])
     // A filter that does not exist is refused with words; that is no fault of the page.
     expect(problems.filter((problem) => !problem.includes('400 (Bad Request)'))).toEqual([])
     await page.context().close()

@@ -1,24 +1,13 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inBrowser, launchBrowser, mayLackBrowser, watchedPage, type WatchedPage } from '../support/browser.ts'
-import { serveDashboard } from '../support/dashboard.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { inBrowser, mayLackBrowser, watchedPage, type WatchedPage } from '../support/browser.ts'
+import { dashboardInBrowser } from '../support/dashboard-in-browser.ts'
 import { makeShownRuns } from '../support/shown-run.ts'
 
 describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${inBrowser}`, () => {
-  let runs: Awaited<ReturnType<typeof makeShownRuns>>
-  let server: Awaited<ReturnType<typeof serveDashboard>>
-  let browser: Browser
+  const shown = dashboardInBrowser(makeShownRuns)
   let watched: WatchedPage
   beforeAll(async () => {
-    runs = await makeShownRuns()
-    server = await serveDashboard(runs.directory)
-    browser = await launchBrowser()
-    watched = await watchedPage(browser)
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.stop()
-    await runs?.remove()
+    watched = await watchedPage(shown.browser)
   })
   const press = async (...keys: string[]): Promise<void> => {
     for (const key of keys) await watched.page.keyboard.press(key)
@@ -29,7 +18,7 @@ describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${in
 
   it('opens every page by its key', async () => {
     const { page, open, problems } = watched
-    await open(`${server.url}/runs/mine/overview`)
+    await open(`${shown.server.url}/runs/mine/overview`)
     for (const [key, path, heading] of [
       ['n', 'nodes', 'Nodes'],
       ['c', 'components', 'Components'],
@@ -49,7 +38,7 @@ describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${in
   })
   it('is walked through without a mouse: search, list, group, samples, steps, differences, help', async () => {
     const { page, open, problems } = watched
-    await open(`${server.url}/runs/mine/rollouts`)
+    await open(`${shown.server.url}/runs/mine/rollouts`)
     await press('3')
     await at(/node=n3/)
     await press('/')
@@ -86,12 +75,12 @@ describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${in
   })
   it('shows by its address what was chosen, and goes back to what was before', async () => {
     const { page, open, problems } = watched
-    await open(`${server.url}/runs/mine/rollouts?node=n2&sort=worst&most=3&state=learning`)
+    await open(`${shown.server.url}/runs/mine/rollouts?node=n2&sort=worst&most=3&state=learning`)
     const rows = await page.locator('tbody tr').allTextContents()
     expect(rows.length).toBeGreaterThan(0)
     expect(rows.every((row) => row.includes('n2'))).toBe(true)
     expect(await page.locator('select').first().inputValue()).toBe('n2')
-    const other = await watchedPage(browser)
+    const other = await watchedPage(shown.browser)
     await other.open(page.url())
     expect(await other.page.locator('tbody tr').allTextContents()).toEqual(rows)
     await other.page.context().close()
@@ -106,7 +95,7 @@ describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${in
   })
   it('keeps the theme that was chosen', async () => {
     const { page, open } = watched
-    await open(`${server.url}/`)
+    await open(`${shown.server.url}/`)
     const button = page.getByRole('button', { name: /Theme/ })
     while (!(await button.innerText()).includes('dark')) await button.click()
     const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)

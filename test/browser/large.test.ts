@@ -2,29 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inBrowser, launchBrowser, mayLackBrowser, watchedPage } from '../support/browser.ts'
-import { serveDashboard } from '../support/dashboard.ts'
+import { describe, expect, it } from 'vitest'
+import { inBrowser, mayLackBrowser, watchedPage } from '../support/browser.ts'
+import { dashboardInBrowser } from '../support/dashboard-in-browser.ts'
 import { makeLargeRun } from '../support/large-run.ts'
 
 // Texts and scores as in a real run; token ids, which the dashboard skips, are few.
 const shape = { steps: 500, groupsPerStep: 50, samples: 4, tokens: 4, promptTokens: 4 }
 
 describe.skipIf(mayLackBrowser())(`a run of 100,000 completions ${inBrowser}`, () => {
-  let directory = ''
-  let server: Awaited<ReturnType<typeof serveDashboard>>
-  let browser: Browser
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'drift-grpo-large-'))
+  const shown = dashboardInBrowser(async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'drift-grpo-large-'))
     await makeLargeRun(directory, 'large', shape)
-    server = await serveDashboard(directory)
-    browser = await launchBrowser()
-  }, 600_000)
-  afterAll(async () => {
-    await browser?.close()
-    await server?.stop()
-    await rm(directory, { recursive: true, force: true })
+    return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
   })
 
   it(
@@ -32,14 +22,14 @@ describe.skipIf(mayLackBrowser())(`a run of 100,000 completions ${inBrowser}`, (
     { timeout: 600_000 },
     async () => {
       // The pages' scripts are translated here when they are first asked for; an installed dashboard has them ready.
-      const other = await watchedPage(browser)
-      await other.open(server.url)
+      const other = await watchedPage(shown.browser)
+      await other.open(shown.server.url)
       await other.page.context().close()
-      const { page, problems, open } = await watchedPage(browser)
+      const { page, problems, open } = await watchedPage(shown.browser)
       page.setDefaultTimeout(300_000)
       const drawn = async (): Promise<string> => {
         const began = performance.now()
-        await open(`${server.url}/runs/large/rollouts`)
+        await open(`${shown.server.url}/runs/large/rollouts`)
         await page.locator('tbody tr').nth(49).waitFor()
         return `${(performance.now() - began).toFixed(0)} ms`
       }
@@ -51,15 +41,15 @@ describe.skipIf(mayLackBrowser())(`a run of 100,000 completions ${inBrowser}`, (
       expect(await page.locator('tbody tr').first().textContent()).toContain('499 · 0 · 0')
       await page.getByText('100,000 completions from 500 steps on record.').waitFor()
       process.stdout.write(`when all is read: ${await drawn()}\n`)
-      await open(`${server.url}/runs/large/rollouts?page=1999`)
+      await open(`${shown.server.url}/runs/large/rollouts?page=1999`)
       expect(await page.locator('tbody tr').last().textContent()).toContain('0 · 49 · 3')
-      await open(`${server.url}/runs/large/rollouts?text=rollback%20calendar&sort=worst`)
+      await open(`${shown.server.url}/runs/large/rollouts?text=rollback%20calendar&sort=worst`)
       await page
         .getByText(/page 1 of/)
         .first()
         .waitFor()
       expect(await page.locator('tbody tr').count()).toBe(50)
-      for (const path of ['overview', 'nodes', 'components']) await open(`${server.url}/runs/large/${path}`)
+      for (const path of ['overview', 'nodes', 'components']) await open(`${shown.server.url}/runs/large/${path}`)
       expect(problems).toEqual([])
       await page.context().close()
     },

@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import axe from 'axe-core'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inBrowser, launchBrowser, mayLackBrowser, pictureFolder, watchedPage } from '../support/browser.ts'
-import { serveDashboard } from '../support/dashboard.ts'
+import { describe, expect, it } from 'vitest'
+import { inBrowser, mayLackBrowser, pictureFolder, watchedPage } from '../support/browser.ts'
+import { dashboardInBrowser } from '../support/dashboard-in-browser.ts'
 import { makeShownRun, makeShownRuns } from '../support/shown-run.ts'
 
 const pages: Readonly<Record<string, string>> = {
@@ -22,21 +21,12 @@ const themes = ['light', 'dark'] as const
 const widths = { wide: 1440, narrow: 360 } as const
 
 describe.skipIf(mayLackBrowser())(`how the pages look ${inBrowser}`, () => {
-  let runs: Awaited<ReturnType<typeof makeShownRuns>>
-  let server: Awaited<ReturnType<typeof serveDashboard>>
-  let browser: Browser
-  beforeAll(async () => {
-    runs = await makeShownRuns()
+  const shown = dashboardInBrowser(async () => {
+    const runs = await makeShownRuns()
     const other = await makeShownRun(runs.directory, 'other', 11)
     const values = { grpo: { beta: 0.02 }, rewards: { maxima: { judge: 1 } } }
     await writeFile(join(other, 'config.resolved.json'), JSON.stringify({ values, provenance: {} }))
-    server = await serveDashboard(runs.directory)
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.stop()
-    await runs?.remove()
+    return runs
   })
 
   const cases = Object.keys(pages).flatMap((name) =>
@@ -45,7 +35,7 @@ describe.skipIf(mayLackBrowser())(`how the pages look ${inBrowser}`, () => {
   it.each(cases)(
     '$name, $theme, $width: accessible, no wider than the screen, no errors',
     async ({ name, theme, width }) => {
-      const { page, problems, open } = await watchedPage(browser, {
+      const { page, problems, open } = await watchedPage(shown.browser, {
         colorScheme: theme,
         viewport: { width: widths[width], height: 900 },
         reducedMotion: 'reduce',
@@ -53,7 +43,7 @@ describe.skipIf(mayLackBrowser())(`how the pages look ${inBrowser}`, () => {
         bypassCSP: true,
       })
       try {
-        await open(server.url + (pages[name] ?? ''))
+        await open(shown.server.url + (pages[name] ?? ''))
         await page.screenshot({ path: join(pictureFolder(), `${name}-${theme}-${width}.png`), fullPage: true })
         const sizes = await page.evaluate(() => [
           document.documentElement.scrollWidth,

@@ -1,9 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
 import { AuditReport } from '../../data/records/audit.ts'
 import { EvaluationSummary, RunAttempt, RunEvent, RunMeta, RunStatus } from '../../data/records/run.ts'
+import { foldersOf } from '../../data/store/folders.ts'
 import { JsonlTail } from './jsonl-tail.ts'
 import { asMetricsRow, type MetricsRow } from './series.ts'
 
@@ -83,17 +84,8 @@ export class RunReader {
   }
 
   /** Names of finished evaluations. */
-  async evaluationNames(): Promise<string[]> {
-    const entries = await readdir(join(this.root, 'eval'), { withFileTypes: true }).catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return []
-        throw error
-      },
-    )
-    return entries
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name)
-      .toSorted()
+  evaluationNames(): Promise<string[]> {
+    return foldersOf(join(this.root, 'eval'))
   }
   /** Under the name of its directory, by which it can be asked for; a copy may have got another one. */
   async evaluationSummary(name: string): Promise<EvaluationSummary | null> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { PipelineError } from '../../data/errors.ts'
+import { foldersOf } from '../../data/store/folders.ts'
 import { adapterHash, adapterWeights } from './identity.ts'
 import { readSummary, type SideName } from './load.ts'
 
@@ -22,17 +22,6 @@ export interface Surroundings {
 const isEvaluation = (path: string): boolean => existsSync(join(path, 'summary.json'))
 const isRun = (path: string): boolean => existsSync(join(path, 'config.resolved.json'))
 const isAdapter = (path: string): boolean => existsSync(join(path, adapterWeights))
-
-const foldersOf = async (path: string): Promise<string[]> => {
-  const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  return entries
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .toSorted()
-}
 
 const evaluationsOf = async (run: string): Promise<string[]> =>
   (await foldersOf(join(run, 'eval'))).filter((name) => isEvaluation(join(run, 'eval', name)))

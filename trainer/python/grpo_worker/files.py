@@ -42,13 +42,18 @@ def new_directory(path: str) -> Iterator[Path]:
         raise WorkerError("StorageFailed", f"cannot write {path}: {reason}{_room(path)}") from error
 
 
+def temporary_of(target: Path) -> Path:
+    """Where a directory is filled before it gets its name."""
+    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
+
+
 @contextmanager
 def _filled(path: str) -> Iterator[Path]:
     target = Path(path).absolute()
     if target.exists():
         raise WorkerError("Conflict", f"{target} exists already")
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    temporary = temporary_of(target)
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     try:

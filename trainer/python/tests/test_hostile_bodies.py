@@ -116,7 +116,21 @@ def inside(root: Path) -> set[str]:
     return {str(p) for p in root.parent.rglob("*") if (root / "inside") not in p.parents and p != root / "inside"}
 
 
-PATHS = ["x", "../x", "/x", "~/x", "~nobody/x", "", ".", "x\x00y", "x/" * 3000, "y" * 300, "/dev/null", "/proc/self/x"]
+PATHS = [
+    "x",
+    "../x",
+    "/x",
+    "~/x",
+    "~nobody/x",
+    "",
+    ".",
+    "x\x00y",
+    "x/" * 3000,
+    "y" * 300,
+    "y" * 250,
+    "/dev/null",
+    "/proc/self/x",
+]
 
 
 @EXAMPLES

@@ -33,6 +33,14 @@ def _pass(base: BaseModel, session: Session) -> tuple[torch.Tensor, torch.Tensor
     return scored.logprobs.detach(), torch.cat([g.flatten() for g in gradients])
 
 
+def _assert_equals_the_model(base: BaseModel, session: Session) -> None:
+    own, own_gradient = _pass(base, session)
+    base.row_decoder = None
+    models, gradient = _pass(base, session)
+    assert torch.allclose(own, models, atol=2e-5)
+    assert float((own_gradient - gradient).norm() / gradient.norm()) < 1e-5
+
+
 @pytest.mark.parametrize("attention", ["cpu", "portable"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_it_computes_what_the_model_computes(
@@ -43,21 +51,13 @@ def test_it_computes_what_the_model_computes(
     if attention == "portable":
         attend_as_on_a_gpu(monkeypatch)
     assert base.row_decoder is not None
-    own, own_gradient = _pass(base, session)
-    base.row_decoder = None
-    models, gradient = _pass(base, session)
-    assert torch.allclose(own, models, atol=2e-5)
-    assert float((own_gradient - gradient).norm() / gradient.norm()) < 1e-5
+    _assert_equals_the_model(base, session)
 
 
 def test_an_adapter_on_some_modules_only(tiny_base: Callable[[str], BaseModel]) -> None:
     base = tiny_base("qwen2")
     session = _with_adapter(base, targetModules=["q_proj", "v_proj", "down_proj"])
-    own, own_gradient = _pass(base, session)
-    base.row_decoder = None
-    models, gradient = _pass(base, session)
-    assert torch.allclose(own, models, atol=2e-5)
-    assert float((own_gradient - gradient).norm() / gradient.norm()) < 1e-5
+    _assert_equals_the_model(base, session)
 
 
 def test_the_adapter_counts_only_while_it_is_on(tiny_base: Callable[[str], BaseModel]) -> None:

@@ -35,6 +35,12 @@ REFUSED: list[tuple[dict[str, object], str, str | None]] = [
     ({"prompt": [5] * 500, "max_tokens": 100}, TOO_LONG.format(asked=100, given=500, total=600), "input_tokens"),
     ({"prompt": [5, 99999]}, "Token id 99999 is out of vocabulary", None),
     ({"prompt": [5, -1]}, "Token id -1 is out of vocabulary", None),
+    (
+        {"stop_token_ids": [5, 2**53 + 1]},
+        "token_id(s) [9007199254740993] in stop_token_ids contain out-of-vocab token ids. Vocabulary size: 258 "
+        "(parameter=stop_token_ids, value=[9007199254740993])",
+        "stop_token_ids",
+    ),
     ({"prompt": []}, "You must pass at least one prompt", None),
     ({"prompt": ""}, "The decoder prompt cannot be empty", None),
     ({"n": 0}, "n must be at least 1, got 0.", None),

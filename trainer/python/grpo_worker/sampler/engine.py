@@ -14,7 +14,7 @@ from grpo_worker.sampler.backend import Backend, choose_backend
 from grpo_worker.sampler.errors import not_found, user_input
 from grpo_worker.sampler.jobs import Job
 from grpo_worker.sampler.params import SamplingParams
-from grpo_worker.sampler.prompts import check_prompt
+from grpo_worker.sampler.prompts import check_prompt, check_stop_ids
 from grpo_worker.sampler.scheduler import Counters, Scheduler
 
 MAX_RANK = 512
@@ -98,6 +98,7 @@ class Engine:
     def submit(self, model: str, prompts: list[list[int]], params: SamplingParams) -> list[Job]:
         """Start sampling; each job answers through its future. Raises ApiError for a bad name or prompt."""
         policy = self.policy(model)
+        check_stop_ids(params, self.base)
         for prompt in prompts:
             check_prompt(prompt, params, self.base)
         ends = frozenset(self.base.eos_token_ids)

@@ -20,6 +20,18 @@ def prompt_ids(given: Prompts, tokenizer: PreTrainedTokenizerBase) -> list[list[
     return [tokenizer(prompt).input_ids if isinstance(prompt, str) else prompt for prompt in given]
 
 
+def check_stop_ids(params: SamplingParams, base: BaseModel) -> None:
+    """Refuse a stop token outside the vocabulary, as vLLM does since 0.32: ApiError 400."""
+    strange = [token for token in params.stop_ids if not 0 <= token < base.vocab_size]
+    if strange:
+        raise bad_request(
+            f"token_id(s) {strange} in stop_token_ids contain out-of-vocab token ids. "
+            f"Vocabulary size: {base.vocab_size}",
+            param="stop_token_ids",
+            value=strange,
+        )
+
+
 def check_prompt(prompt: list[int], params: SamplingParams, base: BaseModel) -> None:
     """Refuse a prompt that is empty, too long for the context, or outside the vocabulary: ApiError 400."""
     if not prompt:
