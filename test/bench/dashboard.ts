@@ -81,12 +81,14 @@ const filters = [
   'component=judge&below=0.2&sort=newest',
   'finish=length',
   'state=dead&page=300',
-  'state=unscored',
+  'error=any',
   'text=rollback',
   'text=rollback&page=500',
   'text=E&sort=best&page=1000',
   'text=' + encodeURIComponent('calendar 77'),
   'text=notthere',
+  'regex=on&text=' + encodeURIComponent('"is_aligned": "y".*\\b77'),
+  'regex=on&text=' + encodeURIComponent('(.*)*\\u0000'),
   'text=escalate%20human&node=n5&least=3&sort=worst',
 ]
 

@@ -31,12 +31,14 @@ const searchMs = 90
 const pageOf = async (index: RolloutIndex, filter: RolloutFilter): Promise<RolloutPage> => {
   await index.refresh()
   return index.hold(async () => {
-    const search = filter.text === undefined || filter.text === '' ? null : index.searches.of(filter.text)
+    const { text = '', regex } = filter
+    const search = text === '' ? null : index.searches.of({ text, isExpression: regex !== undefined })
     await search?.run(searchMs)
     const { matches, page, rows } = selectPage(index, filter, search, pageSize)
     return {
       progress: index.progress(),
       isSearching: search !== null && !search.isComplete,
+      searchProblem: search?.problem ?? null,
       matches,
       page,
       pages: Math.max(1, Math.ceil(matches / pageSize)),

@@ -98,6 +98,8 @@ export interface RolloutRow {
   readonly sample: number
   readonly node: NodeId
   readonly promptId: string
+  /** The component for which it is unscored. */
+  readonly failedBy: string | null
   /** Null: unscored. */
   readonly total: number | null
   readonly advantage: number | null
@@ -112,6 +114,8 @@ export interface RolloutPage {
   readonly progress: IndexProgress
   /** Older completions are still searched for the text. */
   readonly isSearching: boolean
+  /** Why the search was given up. */
+  readonly searchProblem: string | null
   readonly matches: number
   readonly page: number
   readonly pages: number

@@ -1,12 +1,12 @@
 import type { Overview, RolloutPage, RolloutRow } from '../view.ts'
-import { ask } from './api.ts'
+import { ask, ProblemError } from './api.ts'
 import { h, type Child } from './dom.ts'
 import { change, number, plural, words } from './format.ts'
 import { drawGroup } from './group.ts'
 import { nodeIds, nodes } from './nodes.ts'
 import type { Page } from './page.ts'
 import { addressOf, go, withQuery, type Place } from './router.ts'
-import { nodeName, progressNote, table } from './ui.ts'
+import { nodeName, notice, progressNote, table } from './ui.ts'
 
 type Options = readonly (readonly [value: string, text: string])[]
 
@@ -43,11 +43,27 @@ const field = (place: Place, name: string, title: string, type: string): HTMLEle
     }),
   )
 
+const asExpression = (place: Place): HTMLElement =>
+  h(
+    'label',
+    { class: 'check' },
+    h('input', {
+      type: 'checkbox',
+      checked: place.query.get('regex') === 'on',
+      onchange: () => {
+        const isOn = place.query.get('regex') === 'on'
+        go(withQuery(place, { regex: isOn ? null : 'on', page: null }), true)
+      },
+    }),
+    'regular expression',
+  )
+
 const filters = (place: Place, components: readonly string[]): HTMLElement =>
   h(
     'div',
     { class: 'filters', role: 'search' },
     field(place, 'text', 'text of the completion', 'search'),
+    asExpression(place),
     choice(place, 'node', 'node', [
       ['', 'all'],
       ...nodeIds.map((node) => [node, `${node} ${nodes[node].short}`] as const),
@@ -68,7 +84,11 @@ const filters = (place: Place, components: readonly string[]): HTMLElement =>
       ['', 'any'],
       ['learning', 'with signal'],
       ['dead', 'without signal'],
-      ['unscored', 'unscored completion'],
+    ]),
+    choice(place, 'error', 'error', [
+      ['', 'with or without'],
+      ['any', 'no score'],
+      ...components.map((name) => [name, `no score: ${words(name)}`] as const),
     ]),
     field(place, 'prompt', 'prompt id', 'search'),
     choice(place, 'sort', 'order', [
@@ -93,7 +113,7 @@ const row = (run: string, one: RolloutRow): readonly Child[] => [
     ),
   ),
   nodeName(one.node),
-  number(one.total),
+  one.failedBy === null ? number(one.total) : `none: ${words(one.failedBy)}`,
   change(one.advantage),
   one.tokens,
   one.finishReason,
@@ -114,17 +134,14 @@ const pager = (place: Place, where: string, { page, pages, matches, isSearching 
     page + 1 < pages ? h('a', { href: withQuery(place, { page: page + 1 }) }, 'next →') : null,
   )
 
-const list = async (place: Place, run: string): Promise<HTMLElement> => {
-  const reply = await ask<RolloutPage>(
-    [run, 'rollouts'],
-    new URLSearchParams([...place.query].filter(([, value]) => value !== '')),
-  )
-  return h(
+const drawList = (place: Place, run: string, reply: RolloutPage): HTMLElement =>
+  h(
     'div',
     { class: 'list' },
     h('h1', {}, 'Rollouts'),
     filters(place, reply.components),
     progressNote(reply.progress),
+    reply.searchProblem === null ? null : notice('The search was given up:', reply.searchProblem),
     pager(place, 'above', reply),
     table(
       'Completions',
@@ -133,6 +150,20 @@ const list = async (place: Place, run: string): Promise<HTMLElement> => {
     ),
     pager(place, 'below', reply),
   )
+
+/** A filter that cannot be is said beside the filters, where it can be mended. */
+const refused = (place: Place, error: unknown): HTMLElement => {
+  if (!(error instanceof ProblemError) || error.status !== 400) throw error
+  return h('div', { class: 'list' }, h('h1', {}, 'Rollouts'), filters(place, []), notice(error.message, error.remedy))
+}
+
+const list = async (place: Place, run: string): Promise<HTMLElement> => {
+  const reply = await ask<RolloutPage>(
+    [run, 'rollouts'],
+    new URLSearchParams([...place.query].filter(([, value]) => value !== '')),
+  ).catch((error: unknown) => error)
+  if (reply instanceof Error) return refused(place, reply)
+  return drawList(place, run, reply as RolloutPage)
 }
 
 export const rolloutsPage: Page = {

@@ -108,6 +108,11 @@ export class Columns {
     return nodeIds[this.of.node.data[row] ?? 0] ?? 'n1'
   }
 
+  /** The component for which a row is unscored. */
+  failedBy(row: number): string | null {
+    return this.components[(this.of.failedBy.data[row] ?? 0) - 1] ?? null
+  }
+
   promptNumber(id: string): number | undefined {
     return this.#promptNumbers.get(id)
   }

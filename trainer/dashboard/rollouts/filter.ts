@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { NodeId, nodeIds } from '../../../data/records/node.ts'
 import { FinishReason } from '../../../data/records/rollout.ts'
 import { finishReasons } from './columns.ts'
+import { compileExpression } from './expression.ts'
 import type { RolloutIndex } from './index-run.ts'
 import { orders } from './order.ts'
 import type { TextSearch } from './search.ts'
@@ -9,8 +10,17 @@ import type { TextSearch } from './search.ts'
 const number = z.coerce.number().refine(Number.isFinite)
 const wholeNumber = z.coerce.number().int().min(0)
 
+const reasonOf = (expression: string): string | null => {
+  try {
+    compileExpression(expression)
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 /** What a list of rollouts can be narrowed by, as it stands in an address. */
-export const RolloutFilter = z.object({
+const Fields = z.object({
   node: NodeId.optional(),
   from: wholeNumber.optional(),
   to: wholeNumber.optional(),
@@ -22,9 +32,17 @@ export const RolloutFilter = z.object({
   below: number.optional(),
   finish: FinishReason.optional(),
   text: z.string().max(500).optional(),
-  state: z.enum(['unscored', 'dead', 'learning']).optional(),
+  /** The text is a regular expression. */
+  regex: z.literal('on').optional(),
+  state: z.enum(['dead', 'learning']).optional(),
+  /** It has no score: because of this component, or of `any`. */
+  error: z.string().max(64).optional(),
   sort: z.enum(orders).default('newest'),
   page: wholeNumber.default(0),
+})
+export const RolloutFilter = Fields.superRefine(({ text, regex }, context) => {
+  const reason = text === undefined || regex === undefined ? null : reasonOf(text)
+  if (reason !== null) context.addIssue({ code: 'custom', path: ['text'], message: reason })
 })
 export type RolloutFilter = z.infer<typeof RolloutFilter>
 
@@ -44,10 +62,6 @@ const rangeTests = ({ columns }: RolloutIndex, filter: RolloutFilter): Test[] =>
 }
 
 const stateTests: Readonly<Record<NonNullable<RolloutFilter['state']>, (index: RolloutIndex) => Test>> = {
-  unscored: ({ columns }) => {
-    const total = columns.of.total.data
-    return (row) => Number.isNaN(total[row])
-  },
   dead: ({ columns }) => {
     const dead = columns.of.dead.data
     return (row) => dead[row] === 1
@@ -61,6 +75,16 @@ const stateTests: Readonly<Record<NonNullable<RolloutFilter['state']>, (index: R
 const componentTest = ({ columns }: RolloutIndex, name: string, below: number | undefined): Test => {
   const values = columns.weighted[columns.components.indexOf(name)]?.data
   return (row) => (values?.[row] ?? Number.NaN) <= (below ?? Infinity) + 1e-6
+}
+
+const errorTest = ({ columns }: RolloutIndex, name: string): Test => {
+  const [total, failedBy, wanted] = [
+    columns.of.total.data,
+    columns.of.failedBy.data,
+    columns.components.indexOf(name) + 1,
+  ]
+  if (name === 'any') return (row) => Number.isNaN(total[row])
+  return (row) => wanted !== 0 && failedBy[row] === wanted
 }
 
 const testsOf = (index: RolloutIndex, filter: RolloutFilter, search: TextSearch | null): Test[] => {
@@ -79,6 +103,7 @@ const testsOf = (index: RolloutIndex, filter: RolloutFilter, search: TextSearch 
     tests.push((row) => prompt[row] === wanted)
   }
   if (filter.state !== undefined) tests.push(stateTests[filter.state](index))
+  if (filter.error !== undefined) tests.push(errorTest(index, filter.error))
   if (filter.component !== undefined) tests.push(componentTest(index, filter.component, filter.below))
   if (search !== null) tests.push((row) => search.has(row))
   return tests

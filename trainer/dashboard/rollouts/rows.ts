@@ -34,6 +34,7 @@ export const readRows = async (index: RolloutIndex, rows: Iterable<number>): Pro
         sample,
         node: columns.nodeOf(row),
         promptId: columns.prompts[columns.of.prompt.data[row] ?? 0] ?? '',
+        failedBy: columns.failedBy(row),
         total: rounded(orNull(columns.of.total.data[row])),
         advantage: rounded(orNull(columns.of.advantage.data[row])),
         tokens: columns.of.tokens.data[row] ?? 0,

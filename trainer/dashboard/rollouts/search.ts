@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Columns } from './columns.ts'
+import { compileExpression, matchInTexts, SlowExpressionError } from './expression.ts'
 import type { KnownFile } from './file-list.ts'
 import type { Texts } from './texts.ts'
 
@@ -33,17 +34,31 @@ export const findInTexts = (
   }
 }
 
+/** What is looked for: words, or a regular expression. */
+export interface Wanted {
+  readonly text: string
+  readonly isExpression: boolean
+}
+
+/** A search that nobody asked about for so long rests until somebody does. */
+const patienceMs = 10_000
+
 /** Completions that hold some words, found bit by bit and kept: the next question goes on where the last one ended. */
 export class TextSearch {
   readonly #index: Searchable
   readonly #needle: Buffer
+  readonly #expression: RegExp | null
   readonly #searched = new Set<number>()
   #found = new Uint8Array(0)
   #running: Promise<void> | null = null
+  #askedAt = 0
+  /** Why it was given up; what was found until then stays. */
+  problem: string | null = null
 
-  constructor(index: Searchable, text: string) {
+  constructor(index: Searchable, { text, isExpression }: Wanted) {
     this.#index = index
     this.#needle = Buffer.from(text.toLowerCase())
+    this.#expression = isExpression ? compileExpression(text) : null
   }
 
   has(row: number): boolean {
@@ -52,6 +67,8 @@ export class TextSearch {
 
   /** Searches what was not searched yet; resolves when all is, or the time is up. The rest goes on meanwhile. */
   async run(budgetMs: number): Promise<void> {
+    if (this.problem !== null) return
+    this.#askedAt = Date.now()
     this.#running ??= this.#runAll().finally(() => {
       this.#running = null
     })
@@ -82,8 +99,17 @@ export class TextSearch {
       let start = 0
       for (const file of source.files) {
         const { textBytes = 0 } = files[file] ?? {}
-        if (!this.#searched.has(file)) this.#searchFile(file, bytes.subarray(start, start + textBytes))
+        const own = bytes.subarray(start, start + textBytes)
         start += textBytes
+        if (this.#searched.has(file)) continue
+        if (Date.now() - this.#askedAt > patienceMs) return
+        try {
+          await this.#searchFile(file, own)
+        } catch (error) {
+          if (!(error instanceof SlowExpressionError)) throw error
+          this.problem = error.message
+          return
+        }
       }
       await setImmediate()
     }
@@ -96,20 +122,17 @@ export class TextSearch {
     this.#found = larger
   }
 
-  #searchFile(file: number, bytes: Buffer): void {
-    this.#searched.add(file)
+  async #searchFile(file: number, bytes: Buffer): Promise<void> {
     const { rows = 0 } = this.#index.files[file] ?? {}
     const first = this.#index.firstRow(file)
-    const lengths = this.#index.columns.of.textLength.data
-    findInTexts(
-      bytes,
-      this.#needle,
-      (row) => lengths[first + row] ?? 0,
-      rows,
-      (row) => {
-        this.#found[first + row] = 1
-      },
-    )
+    const of = this.#index.columns.of.textLength.data
+    const lengths = (row: number): number => of[first + row] ?? 0
+    const found = (row: number): void => {
+      this.#found[first + row] = 1
+    }
+    if (this.#expression === null) findInTexts(bytes, this.#needle, lengths, rows, found)
+    else await matchInTexts(bytes, this.#expression, lengths, rows, found)
+    this.#searched.add(file)
   }
 }
 
@@ -124,11 +147,12 @@ export class Searches {
     this.#index = index
   }
 
-  of(text: string): TextSearch {
-    const known = this.#kept.get(text) ?? new TextSearch(this.#index, text)
+  of(wanted: Wanted): TextSearch {
+    const name = JSON.stringify(wanted)
+    const known = this.#kept.get(name) ?? new TextSearch(this.#index, wanted)
     // Last in the order of the map: the one that was asked for last.
-    this.#kept.delete(text)
-    this.#kept.set(text, known)
+    this.#kept.delete(name)
+    this.#kept.set(name, known)
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > mostSearches && oldest !== undefined) this.#kept.delete(oldest)
     return known

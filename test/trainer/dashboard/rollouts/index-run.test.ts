@@ -29,7 +29,8 @@ const opened = async (root = run): Promise<RolloutIndex> => {
 /** What a page shows, for all pages of a filter. */
 const all = async (index: RolloutIndex, asked: Record<string, string> = {}) => {
   const filter = RolloutFilter.parse(asked)
-  const search = filter.text === undefined ? null : index.searches.of(filter.text)
+  const search =
+    filter.text === undefined ? null : index.searches.of({ text: filter.text, isExpression: filter.regex === 'on' })
   await search?.run(60_000)
   return readRows(index, selectPage(index, filter, search, 1_000_000).rows)
 }
@@ -44,6 +45,7 @@ const filters: Record<string, string>[] = [
   { sort: 'judge', component: 'json_valid', below: '0.5' },
   { text: 'ROLLBACK calendar' },
   { text: 'calendar 1', sort: 'longest' },
+  { text: 'is_aligned": "y".*\\d+"}$', regex: 'on' },
   { state: 'dead', from: '10', to: '40', sort: 'advantage' },
 ]
 
