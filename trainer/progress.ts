@@ -13,7 +13,7 @@ export interface ProgressStream {
 export interface Progress {
   /** A line that stays. */
   note(text: string): void
-  /** What is going on now: replaces the status line of a terminal; not shown elsewhere. */
+  /** What is going on now: replaces the status line of a terminal; elsewhere a line when nothing was said for long. */
   status(text: string): void
   /** A completed step. */
   step(metrics: StepMetrics, steps: number): void
@@ -21,6 +21,8 @@ export interface Progress {
   close(): void
 }
 
+/** Where lines cannot be rewritten, this long without a word looks like a program that hangs. */
+const silence = 30_000
 const windowSize = 10
 const firstSize = 5
 
@@ -112,12 +114,21 @@ export const stepLine = (
 }
 
 /** One status line that is rewritten on a terminal; plain lines, one a step, anywhere else. */
-export const createProgress = (stream: ProgressStream, env: NodeJS.ProcessEnv = process.env): Progress => {
+export const createProgress = (
+  stream: ProgressStream,
+  env: NodeJS.ProcessEnv = process.env,
+  now: () => number = () => performance.now(),
+): Progress => {
   const paint = paintFor(stream, env)
   // A dumb terminal cannot rewrite a line.
   const live = stream.isTTY === true && env['TERM'] !== 'dumb'
   const trend = new Trend()
   let shown = ''
+  let saidAt = now()
+  const say = (line: string): void => {
+    stream.write(`${line}\n`)
+    saidAt = now()
+  }
   const show = (text: string): void => {
     // A line that wraps could not be rewritten.
     const width = stream.columns ?? 80
@@ -127,15 +138,17 @@ export const createProgress = (stream: ProgressStream, env: NodeJS.ProcessEnv = 
   return {
     note: (text) => {
       const line = printable(text)
-      stream.write(live && shown !== '' ? `\r\u001B[2K${line}\n${shown}` : `${line}\n`)
+      if (live && shown !== '') stream.write(`\r\u001B[2K${line}\n${shown}`)
+      else say(line)
     },
     status: (text) => {
       if (live) show(paint.dim(printable(text)))
+      else if (now() - saidAt >= silence) say(printable(text))
     },
     step: (metrics, steps) => {
       trend.add(metrics)
       if (live) show(stepLine(metrics, steps, trend, paint, stream.columns ?? 80))
-      else stream.write(`${stepLine(metrics, steps, trend, paint)}\n`)
+      else say(stepLine(metrics, steps, trend, paint))
     },
     close: () => {
       if (live && shown !== '') stream.write('\n')

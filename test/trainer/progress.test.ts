@@ -28,6 +28,22 @@ describe('progress', () => {
     )
   })
 
+  it('breaks a long silence there with what is going on, but never a short one', () => {
+    const stream = captured()
+    let now = 0
+    const progress = createProgress(stream, {}, () => now)
+    for (const [at, text] of [
+      [29, 'evaluation final: 2/100'],
+      [31, 'evaluation final: 3/100'],
+      [60, 'evaluation final: 6/100'],
+      [61, 'evaluation final: 7/100'],
+    ] as const) {
+      now = at * 1000
+      progress.status(text)
+    }
+    expect(stream.text()).toBe('evaluation final: 3/100\nevaluation final: 7/100\n')
+  })
+
   it('shows what would act on a terminal instead of sending it there', () => {
     const stream = captured(true)
     const progress = createProgress(stream, { NO_COLOR: '1' })
