@@ -52,9 +52,12 @@ const refuse = (text: string, remedy: string): never => {
 
 type Ask = (route: string, body?: unknown) => Promise<HttpReply>
 
+/** A worker that only samples: it counts its own versions, and what follows is asked of it as of a vLLM. */
+const isWorker = (version: string): boolean => version.endsWith('+embedded')
+
 const examineVersion = async (url: string, ask: Ask): Promise<string | null> => {
   const version = Version.safeParse(json(await ask('/version'))).data?.version ?? null
-  if (version !== null && isOldVersion(version)) {
+  if (version !== null && !isWorker(version) && isOldVersion(version)) {
     refuse(
       `${url} is a vLLM of version ${version}; ${oldestVersion} or newer is needed`,
       'Install a newer one: older ones serve stale or wrong adapters.',

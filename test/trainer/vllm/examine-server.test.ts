@@ -26,6 +26,11 @@ describe('a vLLM that runs already', () => {
     expect(await examine(answer)).toEqual({ version: null, root: '/models/tiny-base' })
   })
 
+  it('may be a worker that only samples, which counts its own versions', async () => {
+    expect(await withTraits({ version: '0.1.0+embedded' })).toMatchObject({ version: '0.1.0+embedded' })
+    await expect(withTraits({ version: '0.1.0+embedded', lora: 404 })).rejects.toThrow('does not load adapters')
+  })
+
   it.each<[string, VllmTraits, RegExp, string]>([
     ['is too old', { version: '0.9.2' }, /version 0\.9\.2; 0\.15 or newer/, 'Install a newer one'],
     ['loads no adapters while it runs', { lora: 404 }, /does not load adapters/, 'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1'],
