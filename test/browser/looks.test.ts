@@ -44,6 +44,8 @@ describe.skipIf(mayLackBrowser())(`how the pages look ${inBrowser}`, () => {
       })
       try {
         await open(shown.server.url + (pages[name] ?? ''))
+        // What is still being read would come in behind the picture.
+        await page.waitForFunction(() => document.querySelector('main [data-incomplete]') === null)
         await page.screenshot({ path: join(pictureFolder(), `${name}-${theme}-${width}.png`), fullPage: true })
         const sizes = await page.evaluate(() => [
           document.documentElement.scrollWidth,

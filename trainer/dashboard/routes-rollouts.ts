@@ -4,12 +4,13 @@ import { PipelineError } from '../../data/errors.ts'
 import { RolloutRecord } from '../../data/records/run.ts'
 import { noRun } from './routes-run.ts'
 import { summariseComponents } from './rollouts/by-component.ts'
+import { summariseJudge } from './rollouts/by-judge.ts'
 import { summariseNodes } from './rollouts/by-node.ts'
 import { RolloutFilter, selectPage } from './rollouts/filter.ts'
 import type { RolloutIndex } from './rollouts/index-run.ts'
 import { readRows } from './rollouts/rows.ts'
 import type { OpenRun, Runs } from './runs.ts'
-import type { GroupDetail, GroupPlace, NodeReply, RolloutPage } from './view.ts'
+import type { GroupDetail, GroupPlace, JudgeReply, NodeReply, RolloutPage } from './view.ts'
 
 const pageSize = 50
 
@@ -119,6 +120,7 @@ const place = z.object({ step: z.coerce.number().int().min(0), group: z.coerce.n
 /** Completions: lists, groups, and what can be summed over them. */
 export const rolloutRoutes = (runs: Runs): Hono => {
   const nodes = new PerVersion<NodeReply>()
+  const judges = new PerVersion<JudgeReply>()
   return new Hono()
     .get('/:run/rollouts', async (c) => {
       const run = await runs.find(c.req.param('run'))
@@ -141,6 +143,14 @@ export const rolloutRoutes = (runs: Runs): Hono => {
       await index.refresh()
       const summarise = async () => ({ progress: index.progress(), nodes: await summariseNodes(index) })
       return c.json(await index.hold(() => nodes.get(index, summarise)))
+    })
+    .get('/:run/judge', async (c) => {
+      const run = await runs.find(c.req.param('run'))
+      if (run === undefined) return c.json(noRun, 404)
+      const index = run.rollouts
+      await index.refresh()
+      const summarise = async () => summariseJudge(index, await run.reader.maxima())
+      return c.json(await index.hold(() => judges.get(index, summarise)))
     })
     .get('/:run/components', async (c) => {
       const run = await runs.find(c.req.param('run'))

@@ -1,178 +1,255 @@
-import type { AuditDistribution, AuditSuite } from '../../../data/records/audit.ts'
-import type { AuditReply } from '../view.ts'
+import type { AuditReply, JudgeHint, JudgePeriod, JudgeReply, JudgeScope, Overview, SeriesReply } from '../view.ts'
 import { ask, ProblemError } from './api.ts'
+import { drawAudit, noAudit } from './audit.ts'
+import { lineChart } from './chart.ts'
 import { h, type Child } from './dom.ts'
-import { number, percent, plural, words } from './format.ts'
-import { nodeIds } from './nodes.ts'
+import { number, percent, plural } from './format.ts'
+import { heatMap } from './heat-map.ts'
+import { isNode, nodeIds, nodes } from './nodes.ts'
 import type { Page } from './page.ts'
-import { bar, nodeName, notice, section, table } from './ui.ts'
+import { rolloutCard } from './rollout-card.ts'
+import { go, withQuery, type Place } from './router.ts'
+import { chartWidth, nodeName, progressNote, section, table } from './ui.ts'
 
-const distributionRow = (name: Child, one: AuditDistribution): { cells: readonly Child[] } => ({
-  cells: [
+const questions = {
+  'judge/requests': 'requests',
+  'judge/memory_hits': 'answered from memory',
+  'judge/disk_hits': 'answered from disk',
+  'judge/unscored': 'without an answer',
+} as const
+const looks = ['n1', 'n3', 'n2', 'n4'] as const
+
+interface Data {
+  readonly place: Place
+  readonly run: string
+  readonly reply: JudgeReply
+  readonly overview: Overview
+  readonly series: SeriesReply
+}
+
+const chosenScope = ({ place, reply }: Data): JudgeScope | undefined => {
+  const asked = place.query.get('node')
+  return reply.scopes.find(({ node }) => node === (isNode(asked) ? asked : null))
+}
+
+const chooseNode = (place: Place): HTMLElement => {
+  const chosen = place.query.get('node')
+  const onchange = (event: Event): void => {
+    if (event.currentTarget instanceof HTMLSelectElement)
+      go(withQuery(place, { node: event.currentTarget.value }), true)
+  }
+  return h(
+    'div',
+    { class: 'controls' },
+    h(
+      'label',
+      {},
+      'node ',
+      h(
+        'select',
+        { onchange },
+        h('option', { value: '', selected: !isNode(chosen) }, 'all'),
+        nodeIds.map((node) => h('option', { value: node, selected: node === chosen }, `${node} ${nodes[node].short}`)),
+      ),
+    ),
+  )
+}
+
+const charts = ({ reply, series }: Data, scope: JudgeScope): Child[] => {
+  const name = scope.node === null ? 'all nodes' : `${scope.node} ${nodes[scope.node].tag}`
+  const common = { x: reply.steps, xName: 'step', width: chartWidth(2), height: 260 }
+  const correlations = { withRest: 'the other components', withLength: 'the length' } as const
+  const asked = Object.entries(questions).filter(([key]) =>
+    (series.current.values[key] ?? []).some((value) => value !== null && value > 0),
+  )
+  return [
+    heatMap({
+      ...{ id: 'judge-distribution', title: `Distribution of the scores, ${name}`, width: chartWidth(2) },
+      ...{ steps: reply.steps, windows: scope.windows, first: reply.first },
+    }),
+    lineChart({
+      ...common,
+      ...{ id: 'judge-ceiling', title: 'Scores at the maximum', range: [0, 1], unit: (value) => percent(value) },
+      lines: reply.scopes.flatMap(({ node, windows }) =>
+        node === null
+          ? []
+          : [
+              {
+                ...{ name: `${node} ${nodes[node].tag}`, label: `${node} ${nodes[node].short}`, look: node },
+                ...{ marker: nodes[node].marker, values: windows.map(({ atMaximum }) => atMaximum) },
+              },
+            ],
+      ),
+    }),
+    lineChart({
+      ...common,
+      ...{ id: 'judge-correlation', title: `What the scores go with, ${name}`, range: [-1, 1] },
+      note: 'Pearson correlation within nodes, each window of steps by itself.',
+      lines: (['withRest', 'withLength'] as const).map((key, i) => ({
+        ...{ name: correlations[key], label: key === 'withRest' ? 'others' : 'length', dashed: i === 1 },
+        ...{ look: i === 0 ? 'n3' : 'n4', values: scope.windows.map((window) => window[key]) },
+      })),
+    }),
+    asked.length === 0
+      ? null
+      : lineChart({
+          ...{ id: 'judge-questions', title: 'Questions to the judge, each step', smoothing: 0.6 },
+          ...{ x: series.current.steps, xName: 'step', width: chartWidth(2), height: 260 },
+          lines: asked.map(([key, text], i) => ({
+            ...{ name: text, label: text, look: looks[i] ?? 'total', values: series.current.values[key] ?? [] },
+          })),
+        }),
+  ]
+}
+
+const periodCells = ({ node, recent, before }: JudgeScope): Child[] => {
+  const name: Child = node === null ? h('b', {}, 'all') : nodeName(node)
+  const change = (of: (period: JudgePeriod) => number, digits = 2): string =>
+    recent === null ? '–' : `${before === null ? '' : `${number(of(before), digits)} → `}${number(of(recent), digits)}`
+  if (recent === null) return [name, 0]
+  return [
     name,
-    one.n,
-    number(one.mean),
-    number(one.sd),
-    one.quantiles.map((value) => number(value)).join(' · '),
-    percent(one.atZero),
-    percent(one.atHalf),
-    percent(one.atOne),
-    one.agreement === null ? '–' : number(one.agreement.spearman),
-  ],
-})
+    recent.n,
+    change(({ mean }) => mean),
+    change(({ sd }) => sd),
+    percent(recent.atMaximum),
+    recent.distinct,
+    change(({ entropy }) => entropy),
+    number(recent.withRest),
+    number(recent.withLength),
+    recent.failed,
+  ]
+}
 
-const distributions = ({ all, nodes }: AuditReply): HTMLElement =>
+const scores = ({ reply }: Data): HTMLElement =>
   table(
-    'Scores by node',
+    'Scores of the recent steps',
     [
       'node',
-      'n',
+      'scores',
       'mean',
       'deviation',
-      'least · quartiles · largest',
-      'at 0',
-      'at ½',
-      'at 1',
-      'rank agreement with the targets',
+      'at the maximum',
+      'different scores',
+      'entropy, bits',
+      'with the other components',
+      'with the length',
+      'failed',
     ],
-    [
-      ...(all === null ? [] : [distributionRow(h('b', {}, 'all'), all)]),
-      ...nodeIds.flatMap((node) => {
-        const one = nodes[node]
-        return one === undefined ? [] : [distributionRow(nodeName(node), one)]
-      }),
-    ],
+    reply.scopes.map((scope) => ({ cells: periodCells(scope) })),
   )
 
-const suite = (one: AuditSuite): HTMLElement =>
-  h(
-    'details',
-    { open: one.finding },
-    h(
-      'summary',
-      {},
-      one.finding ? '✕ finding: ' : '✓ ',
-      h('b', {}, one.title),
-      `: fooled ${one.fooled} of ${one.answered}`,
-    ),
+const hintRow = ({ title, rule, fired, isOpen }: JudgeHint): { cells: readonly Child[] } => {
+  const said: Child = fired.map(({ node, said: text }) => h('div', {}, '▲ ', h('b', {}, node), ` ${text}`))
+  const quiet = isOpen ? 'too few steps to tell' : '✓ fires nowhere'
+  return { cells: [title, rule, fired.length === 0 ? quiet : said] }
+}
+
+const heldOut = ({ evaluations }: Overview): string => {
+  const last = evaluations.at(-1)
+  if (last === undefined) return 'There is no evaluation on held-out prompts to hold them against yet.'
+  const { base, trained } = last.all
+  return `Held out (${last.name}), answers that are exactly right went from ${percent(base.exactlyRight, 1)} to ${percent(trained.exactlyRight, 1)}.`
+}
+
+const hints = ({ reply, overview }: Data): HTMLElement =>
+  section(
+    'hints',
+    'Hints',
     h(
       'p',
       { class: 'note' },
-      `${one.rule} Allowed: ${percent(one.allowedShare)}; 90 % interval ${one.interval === null ? '–' : `${percent(one.interval[0])} to ${percent(one.interval[1])}`}.`,
+      'Rules fire on healthy runs too: each is a reason to look, and no verdict. A judge is gamed where its score rises and what no reward decides does not. ',
+      heldOut(overview),
     ),
-    one.examples.map((example) =>
-      h(
-        'article',
-        { class: 'card' },
-        h(
-          'p',
-          {},
-          nodeName(example.node),
-          ` ${words(example.variant)}: ${number(example.plainScore)} → ${number(example.doctoredScore)}`,
+    table('Rules', ['hint', 'rule', 'fires at'], reply.hints.map(hintRow)),
+  )
+
+const suspects = ({ run, reply, overview }: Data, { node }: JudgeScope): HTMLElement => {
+  const shown = reply.suspects
+    .filter(({ row }) => node === null || row.node === node)
+    .toSorted((a, b) => b.judge - b.rest - (a.judge - a.rest))
+    .slice(0, 5)
+  return section(
+    'suspects',
+    'Liked by the judge, and by nothing else',
+    h('p', { class: 'note' }, 'Recent completions with the widest gap between the judge and the other components.'),
+    shown.length === 0
+      ? h('p', { class: 'note' }, 'none on record')
+      : h(
+          'div',
+          { class: 'grid five' },
+          shown.map(({ judge, rest, row }) =>
+            h(
+              'div',
+              {},
+              h('p', {}, nodeName(row.node), ` judge ${number(judge)}, the rest ${percent(rest)}`),
+              rolloutCard(run, row, overview.maxima),
+            ),
+          ),
         ),
-        h('p', { class: 'mini' }, 'plain'),
-        h('pre', { class: 'text short-text', tabindex: 0 }, example.plain),
-        h('p', { class: 'mini' }, 'doctored'),
-        h('pre', { class: 'text short-text', tabindex: 0 }, example.doctored),
-      ),
-    ),
   )
+}
 
-const suites = ({ suites: all }: AuditReply): Child => [
-  table(
-    'Twin tests',
-    ['test', 'twins', 'answered', 'fooled', 'share', 'allowed', 'result'],
-    all.map((one) => ({
-      cells: [
-        one.title,
-        one.twins,
-        one.answered,
-        one.fooled,
-        bar(one.answered === 0 ? 0 : one.fooled / one.answered, one.finding ? 'loss' : 'total'),
-        percent(one.allowedShare),
-        one.finding ? '✕ finding' : '✓ holds',
-      ],
-    })),
-  ),
-  all.map(suite),
-]
-
-const noAudit = (run: string): HTMLElement =>
-  h(
-    'div',
-    { class: 'empty' },
-    h('h1', {}, 'The judge was not audited'),
-    h('p', {}, 'An audit puts doctored twins before the judge and says how its scores are distributed:'),
-    h('pre', {}, `drift-grpo audit --run ${run}`),
-  )
-
-export const judgePage: Page = {
-  title: 'Judge audit',
-  shows: ['audit'],
-  draw: async ({ run }) => {
-    const audit = await ask<AuditReply>([run ?? '', 'audit']).catch((error: unknown) => {
-      if (error instanceof ProblemError && error.status === 404) return null
-      throw error
-    })
-    if (audit === null) return noAudit(run ?? '')
-    const {
-      judge,
-      at,
-      form,
-      questions,
-      unanswered,
-      findings,
-      warnings,
-      noise,
-      correlations,
-      completionsFrom,
-      verdict,
-    } = audit
-    return h(
-      'div',
-      {},
-      h('h1', {}, `Audit of judge ${judge}`),
+const statistics = (data: Data): Child => {
+  const { reply, place } = data
+  const scope = chosenScope(data)
+  if (scope === undefined || scope.windows.every(({ n }) => n === 0))
+    return [h('p', {}, 'No completion on record has a score of the judge yet.'), progressNote(reply.progress)]
+  const [recent, before] = [reply.recent, reply.before]
+  return [
+    section('curves', 'Scores over the steps', chooseNode(place), h('div', { class: 'grid' }, charts(data, scope))),
+    section(
+      'scores',
+      'Scores by node',
       h(
         'p',
         { class: 'note' },
-        `${at.slice(0, 19).replace('T', ' ')}, ${form} audit, ${questions} questions, ${unanswered} unanswered; completions from ${completionsFrom}`,
+        recent === null ? '' : `Completions of steps ${recent[0]} to ${recent[1]}`,
+        before === null ? '.' : `; before the arrow those of steps ${before[0]} to ${before[1]}.`,
+        ' “With”: Pearson correlation within nodes; – where there is no spread.',
       ),
+      scores(data),
+      progressNote(reply.progress),
+    ),
+    hints(data),
+    suspects(data, scope),
+  ]
+}
+
+const readAudit = (run: string): Promise<AuditReply | null> =>
+  ask<AuditReply>([run, 'audit']).catch((error: unknown) => {
+    if (error instanceof ProblemError && error.status === 404) return null
+    throw error
+  })
+
+export const judgePage: Page = {
+  title: 'Judge',
+  shows: ['audit', 'rollouts', 'evaluations'],
+  draw: async (place) => {
+    const run = place.run ?? ''
+    const [audit, reply, overview, series] = await Promise.all([
+      readAudit(run),
+      ask<JudgeReply>([run, 'judge']),
+      ask<Overview>([run]),
+      ask<SeriesReply>([run, 'series'], new URLSearchParams({ keys: Object.keys(questions).join(',') })),
+    ])
+    const judge = overview.meta?.judge
+    const found =
+      audit === null ? '' : `: ${audit.verdict === 'pass' ? '✓ pass' : plural(audit.findings.length, 'finding')}`
+    return h(
+      'div',
+      {},
+      h('h1', {}, 'Judge'),
       h(
-        'div',
-        { class: `card verdict ${verdict === 'pass' ? '' : 'finding'}` },
-        verdict === 'pass' ? '✓ pass: no finding' : `✕ ${plural(findings.length, 'finding')}`,
+        'p',
+        { class: 'note' },
+        judge === undefined ? '' : `${judge}. `,
+        'How it scored the completions of this run. ',
+        h('a', { href: '#audit' }, `What its audit found${found}`),
       ),
-      findings.map((text) => notice('Finding:', text)),
-      warnings.map((text) => notice('Warning:', text)),
-      section('distribution', 'Distribution of scores', distributions(audit)),
-      section('suites', 'Can it be fooled?', suites(audit)),
-      section(
-        'correlations',
-        'What its scores go with',
-        table(
-          'Rank correlations',
-          ['with', 'n', 'Spearman', '95 % interval'],
-          Object.entries(correlations).map(([name, one]) => ({
-            cells: [
-              words(name),
-              one.n,
-              number(one.spearman),
-              one.interval === null ? '–' : `${number(one.interval[0])} to ${number(one.interval[1])}`,
-            ],
-          })),
-        ),
-      ),
-      noise === null
-        ? null
-        : section(
-            'noise',
-            'The same question again',
-            h(
-              'p',
-              {},
-              `${noise.n} questions asked again: scores differ by ${number(noise.meanDifference, 3)} on average, ${number(noise.largestDifference)} at most; deviation of one score ${number(noise.sd, 3)}.`,
-            ),
-          ),
+      statistics({ place, run, reply, overview, series }),
+      section('audit', 'Audit', audit === null ? noAudit(run) : drawAudit(audit)),
     )
   },
 }

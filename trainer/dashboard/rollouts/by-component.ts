@@ -2,6 +2,7 @@ import { nodeIds } from '../../../data/records/node.ts'
 import { mean } from '../../../data/statistics.ts'
 import type { ComponentCell, ComponentReply } from '../view.ts'
 import { recentOf, recentSteps } from './by-node.ts'
+import { correlation } from './correlation.ts'
 import type { RolloutIndex } from './index-run.ts'
 
 type Range = readonly [from: number, to: number]
@@ -19,7 +20,8 @@ const rowsIn = (index: RolloutIndex, [from, to]: Range): number[] => {
   return rows
 }
 
-const firstOf = (index: RolloutIndex): Range | null => {
+/** As many of the first steps; null where the two would overlap. */
+export const firstOf = (index: RolloutIndex): Range | null => {
   const steps = index.steps()
   return steps === null || steps[1] - steps[0] + 1 < 2 * recentSteps ? null : [steps[0], steps[0] + recentSteps - 1]
 }
@@ -59,19 +61,6 @@ const cellsOf = (
       ]
     }),
   )
-
-/** Pearson's correlation; null without spread. */
-export const correlation = (x: readonly number[], y: readonly number[]): number | null => {
-  const [mx, my] = [mean(x), mean(y)]
-  let [xy, xx, yy] = [0, 0, 0]
-  for (const [i, value] of x.entries()) {
-    const [dx, dy] = [value - mx, (y[i] ?? 0) - my]
-    xy += dx * dy
-    xx += dx * dx
-    yy += dy * dy
-  }
-  return x.length < 3 || xx < 1e-12 || yy < 1e-12 ? null : xy / Math.sqrt(xx * yy)
-}
 
 const correlationsOf = ({ columns }: RolloutIndex, recent: readonly number[]): (number | null)[][] => {
   const scored = recent.filter((row) => !Number.isNaN(columns.of.total.data[row] ?? Number.NaN))
