@@ -18,7 +18,7 @@ import { examineServer } from './vllm/examine-server.ts'
 import { policyServer, startPolicyEngine } from './vllm/start.ts'
 import { policyBaseName } from './vllm/command.ts'
 import { VllmSampler } from './vllm-sampler.ts'
-import { WorkerClient } from './worker-client.ts'
+import { WorkerClient, workerTries } from './worker-client.ts'
 import { startWorker } from './worker-process.ts'
 
 /** The processes that a run talks to. */
@@ -189,7 +189,8 @@ const embeddedSampler = async (
   { config, signal }: ServiceOptions,
 ): Promise<Sampler> => {
   const requestTimeoutMs = config.sampling.requestTimeoutSeconds * 1000
-  const sampler = new VllmSampler({ url, token, gone, baseName: embeddedBase, requestTimeoutMs })
+  // Behind several samplers, or one that may come back, a few tries are enough; here nobody else can be asked.
+  const sampler = new VllmSampler({ url, token, gone, baseName: embeddedBase, requestTimeoutMs, tries: workerTries })
   await sampler.health(signal)
   return sampler
 }

@@ -73,8 +73,8 @@ const tokenizeChunk = 128
  */
 const named = new Set(['/session', '/adapters', '/state/save', '/state/load'])
 
-/** A worker that is restarting, or a bad line, is given a quarter of a minute. */
-const tries = 8
+/** Tries of a call to a worker, its sampler's too: one that is restarting, or a bad line, is given a quarter of a minute. */
+export const workerTries = 8
 
 /** Learner over the HTTP routes of the Python worker. A lost reply is asked for again; nothing is done twice by that. */
 export class WorkerClient implements Learner {
@@ -172,7 +172,7 @@ export class WorkerClient implements Learner {
   #call<T>(call: Call<T>): Promise<T> {
     const headers = named.has(call.route) ? { 'idempotency-key': randomUUID() } : {}
     const { firstPauseMs } = this.#options
-    return withRetry(() => this.#once(call, headers), { tries, firstPauseMs, signal: call.signal })
+    return withRetry(() => this.#once(call, headers), { tries: workerTries, firstPauseMs, signal: call.signal })
   }
 
   async #once<T>(

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { createInterface } from 'node:readline'
+import type { Judge } from '../../judge/judge.ts'
 import { createScorer } from '../../rewards/scorer.ts'
 import { startAttempt, type Attempt } from '../../trainer/attempt.ts'
 import type { LoopState } from '../../trainer/checkpoint.ts'
@@ -55,7 +56,11 @@ export interface StubTraining {
   readonly resume?: string | null
   readonly config?: Parameters<typeof tinyConfig>[2]
   readonly onStep?: (state: LoopState) => void
+  /** Letters are what is liked unless another judge is given. */
+  readonly judge?: Judge
 }
+
+const judgeOf = ({ judge }: StubTraining): Judge => judge ?? letterJudge
 
 const services = (run: RunDirectory, { workerUrl, samplerUrl }: StubTraining): Services => ({
   // A try after a fault comes at once: what is tested is not how long people wait.
@@ -72,11 +77,12 @@ export const trainStub = async (wanted: StubTraining): Promise<{ run: RunDirecto
   const config: TrainingOptions['config'] = tinyConfig('stub', wanted.runs, {
     run: { dir: wanted.runs, id: 'stub', steps: wanted.steps, checkpointEvery: 20, ...wanted.config?.run },
     sampling: { groupSize: 2, promptsPerStep: 2, ...wanted.config?.sampling },
+    optimizer: { ...wanted.config?.optimizer },
     evaluation: { atEnd: false, ...wanted.config?.evaluation },
   })
   const pool = shortPool(10, 5)
   const opened = await openRun({
-    ...{ section: config.run, configName: 'stub.yaml', resume: wanted.resume ?? null, judge: letterJudge.name },
+    ...{ section: config.run, configName: 'stub.yaml', resume: wanted.resume ?? null, judge: judgeOf(wanted).name },
     sources: { configText: source.text, values: config, provenance: {}, pool },
   })
   try {
@@ -94,9 +100,10 @@ const start = async (
   wanted: StubTraining,
 ): Promise<Attempt> => {
   const progress = createProgress({ ...captured(), write: () => undefined })
+  const judge = judgeOf(wanted)
   return await startAttempt({
-    ...{ config, pool, opened, progress, warnings: [], judgeName: letterJudge.name },
-    scorer: createScorer(config.rewards, letterJudge),
+    ...{ config, pool, opened, progress, warnings: [], judgeName: judge.name },
+    scorer: createScorer(config.rewards, judge),
     services: services(opened.run, wanted),
     recorder: new Recorder(opened.run, opened.attempt, config.run.steps),
     starting: new AbortController().signal,
@@ -111,7 +118,7 @@ const steps = async (
 ): Promise<LoopState> => {
   const evaluator = new RunEvaluator({
     ...{ context: attempt.context, run, heldout: attempt.pool.heldout, rewards: config.rewards },
-    ...{ judgeName: letterJudge.name, signal: new AbortController().signal, onStatus: () => undefined },
+    ...{ judgeName: judgeOf(wanted).name, signal: new AbortController().signal, onStatus: () => undefined },
   })
   await evaluator.open(attempt.state.nextStep)
   return await runSteps({
