@@ -55,5 +55,16 @@ export const chartControls = (place: Place): HTMLElement => {
         option('data', 'zoom to data', settings.isWhole ? 'whole' : 'data'),
       ),
     ),
+    h(
+      'label',
+      {},
+      'scale ',
+      h(
+        'select',
+        { onchange: set('scale') },
+        option('linear', 'linear', settings.isLog ? 'log' : 'linear'),
+        option('log', 'logarithmic', settings.isLog ? 'log' : 'linear'),
+      ),
+    ),
   )
 }

@@ -1,7 +1,7 @@
 import { chartFrame, type ChartFrame } from './chart-frame.ts'
 import { s } from './dom.ts'
 import { compact, number } from './format.ts'
-import { extent, scale, spread, ticks, type Scale } from './scale.ts'
+import { extent, logExtent, logScale, logTicks, scale, spread, ticks, type Scale } from './scale.ts'
 import { smooth, thinned } from './smooth.ts'
 
 type Values = readonly (number | null)[]
@@ -40,6 +40,8 @@ export interface LineChart {
   readonly ticks?: readonly { readonly x: number; readonly label: string }[]
   /** Fixed range; absent: what the data need. */
   readonly range?: readonly [number, number] | undefined
+  /** A logarithmic axis is asked for. */
+  readonly isLog?: boolean
   readonly smoothing?: number
   readonly width: number
   readonly height?: number
@@ -53,6 +55,8 @@ interface Plot {
   readonly right: number
   readonly top: number
   readonly bottom: number
+  readonly range: readonly [number, number]
+  readonly isLog: boolean
 }
 
 const pathOf = (xs: readonly number[], values: Values, { x, y }: Plot, buckets: number): string => {
@@ -98,14 +102,12 @@ const bandPath = (xs: readonly number[], { low, high }: Band, plot: Plot): strin
   return parts.join('')
 }
 
-const axes = (
-  plot: Plot,
-  range: readonly [number, number],
-  domain: readonly [number, number],
-  chart: LineChart,
-): SVGElement[] => {
+const axes = (plot: Plot, domain: readonly [number, number], chart: LineChart): SVGElement[] => {
   const unit = chart.unit ?? compact
-  const rows = ticks(range[0], range[1], Math.max(2, Math.floor((plot.bottom - plot.top) / 36)))
+  const [low, high] = plot.range
+  const rows = plot.isLog
+    ? logTicks(low, high)
+    : ticks(low, high, Math.max(2, Math.floor((plot.bottom - plot.top) / 36)))
   const columns = ticks(domain[0], domain[1], Math.max(2, Math.floor((plot.right - plot.left) / 90)))
   return [
     ...rows.flatMap((value) => [
@@ -235,18 +237,39 @@ const rightMargin = (lines: readonly Line[]): number => {
   return longest === 0 ? 14 : 18 + longest * 6.8
 }
 
+/** Range of the values, and whether its axis is logarithmic. */
+const rangeOf = (chart: LineChart): Pick<Plot, 'range' | 'isLog'> => {
+  const marked = [...chart.lines.flatMap(({ values }) => values), ...(chart.points ?? []).map(({ y }) => y)]
+  const log = chart.isLog === true ? logExtent(marked) : null
+  if (log !== null) return { range: log, isLog: true }
+  const bands = (chart.bands ?? []).flatMap(({ low, high }) => [...low, ...high])
+  return { range: chart.range ?? extent([...marked, ...bands]), isLog: false }
+}
+
+/** What the reader should know of a chart: what it shows, and why its axis is not as asked for. */
+const noteOf = ({ note, isLog, lines }: LineChart, plot: Plot): string | undefined => {
+  if (isLog !== true) return note
+  const zeros = lines.flatMap(({ values }) => values).filter((value) => value === 0).length
+  const said = plot.isLog
+    ? zeros === 0
+      ? 'Logarithmic.'
+      : `Logarithmic; ${zeros} values of zero are left out.`
+    : 'Linear: no logarithm of these values.'
+  return note === undefined ? said : `${note} ${said}`
+}
+
 /** Lines over steps: the smoothed values, the raw ones faint behind them, and everything as a table and as files. */
 export const lineChart = (chart: LineChart): HTMLElement => {
   const { width, height = 220, lines } = chart
-  const drawn = lines.map(({ values }) => smooth(values, chart.smoothing ?? 0))
-  const bands = (chart.bands ?? []).flatMap(({ low, high }) => [...low, ...high])
-  const values = [...lines.flatMap((line) => line.values), ...bands, ...(chart.points ?? []).map(({ y }) => y)]
-  const range = chart.range ?? extent(values)
-  const faintX = (chart.faint ?? []).flatMap(({ x }) => x)
+  const [{ range, isLog }, faintX] = [rangeOf(chart), (chart.faint ?? []).flatMap(({ x }) => x)]
+  const known = (values: Values): Values => (isLog ? values.map((value) => (value === 0 ? null : value)) : values)
+  const drawn = lines.map(({ values }) => smooth(known(values), chart.smoothing ?? 0))
   const last = Math.max(chart.x.at(-1) ?? 1, ...faintX, ...(chart.points ?? []).map(({ x }) => x))
   const domain: [number, number] = [Math.min(chart.x[0] ?? 0, ...faintX), last]
   const box = { left: 50, right: width - rightMargin(lines), top: 8, bottom: height - 38 }
-  const plot: Plot = { ...box, x: scale(domain, [box.left, box.right]), y: scale(range, [box.bottom, box.top]) }
+  const y = (isLog ? logScale : scale)(range, [box.bottom, box.top])
+  const plot: Plot = { ...box, range, isLog, x: scale(domain, [box.left, box.right]), y }
+  const shown = { ...chart, lines: lines.map((line) => ({ ...line, values: known(line.values) })) }
   const picture = s(
     'svg',
     {
@@ -258,12 +281,12 @@ export const lineChart = (chart: LineChart): HTMLElement => {
       onpointermove: cursor(chart, plot),
       onpointerleave: leave,
     },
-    ...axes(plot, range, domain, chart),
-    ...marks(chart, drawn, plot),
+    ...axes(plot, domain, chart),
+    ...marks(shown, drawn, plot),
     s('g', { class: 'cursor' }),
   )
   const frame: ChartFrame = {
-    ...{ id: chart.id, title: chart.title, note: chart.note, picture, caption: sentence(chart) },
+    ...{ id: chart.id, title: chart.title, note: noteOf(chart, plot), picture, caption: sentence(chart) },
     header: [chart.xName, ...lines.map(({ name }) => name)],
     rows: chart.x.map((at, i) => [at, ...lines.map((line) => line.values[i] ?? null)]),
   }

@@ -201,7 +201,7 @@ const statistics = (data: Data): Child => {
     section('curves', 'Scores over the steps', chooseNode(place), h('div', { class: 'grid' }, charts(data, scope))),
     section(
       'scores',
-      'Scores by node',
+      'Recent scores by node',
       h(
         'p',
         { class: 'note' },

@@ -1,9 +1,10 @@
 import type { NodeId } from '../../../data/records/node.ts'
-import type { NodeReply, NodeSummary, Overview, Series, SeriesReply } from '../view.ts'
+import type { EvaluationReply, NodeReply, NodeSummary, Overview, Series, SeriesReply } from '../view.ts'
 import { ask } from './api.ts'
 import { chartControls, xNames, xOf } from './axis.ts'
 import { lineChart } from './chart.ts'
 import { h, type Child } from './dom.ts'
+import { nodeDeltas } from './node-deltas.ts'
 import { change, mean, number, percent, words } from './format.ts'
 import { heldBack } from './held-back.ts'
 import { isNode, nodeIds, nodes } from './nodes.ts'
@@ -19,6 +20,7 @@ interface Data {
   readonly overview: Overview
   readonly series: SeriesReply
   readonly reply: NodeReply
+  readonly evaluation: EvaluationReply | null
 }
 
 const tail = 20
@@ -123,6 +125,7 @@ const fan = ({ place, overview, series }: Data, summary: NodeSummary): HTMLEleme
     ],
     range: settings.isWhole && max !== null ? [Math.min(0, ...quantile(0).map((value) => value ?? 0)), max] : undefined,
     smoothing: settings.smoothing,
+    isLog: settings.isLog,
     width: chartWidth(2),
     height: 240,
   })
@@ -135,7 +138,8 @@ const detailCharts = (data: Data, summary: NodeSummary): Child[] => {
   const settings = chartSettings(data.place)
   const { node } = summary
   const { current } = data.series
-  const common = { xName: 'step', x: summary.steps, smoothing: settings.smoothing, width: chartWidth(2), height: 180 }
+  const { smoothing, isLog } = settings
+  const common = { xName: 'step', x: summary.steps, smoothing, isLog, width: chartWidth(2), height: 180 }
   const width = chartWidth(3)
   return [
     fan(data, summary),
@@ -165,7 +169,8 @@ const detailCharts = (data: Data, summary: NodeSummary): Child[] => {
         range: settings.isWhole
           ? [Math.min(0, ...(current.values[`reward/${node}/${component}`] ?? []).map((value) => value ?? 0)), maximum]
           : undefined,
-        smoothing: settings.smoothing,
+        smoothing,
+        isLog,
         width,
         height: 150,
       }),
@@ -192,6 +197,15 @@ const examples = ({ run, overview }: Data, { node, best, worst, recent }: NodeSu
   ]
 }
 
+/** The newest one; null where there is none, or it cannot be read: its own page says why. */
+const newestEvaluation = async (run: string, { evaluations }: Overview): Promise<EvaluationReply | null> => {
+  const name = evaluations.at(-1)?.name
+  if (name === undefined) return null
+  const reply = await ask<EvaluationReply>([run, 'evaluations', name]).catch(() => null)
+  // Of a copy the folder may have another name, by which it is asked for.
+  return reply === null ? null : { ...reply, summary: { ...reply.summary, name } }
+}
+
 /** The node that the reader chose, else the one that is furthest from the maximum. */
 const chosenNode = (place: Place, { values }: Series): NodeId => {
   const asked = place.query.get('node')
@@ -202,7 +216,7 @@ const chosenNode = (place: Place, { values }: Series): NodeId => {
 
 export const nodesPage: Page = {
   title: 'Nodes',
-  shows: ['metrics', 'rollouts'],
+  shows: ['metrics', 'rollouts', 'evaluations'],
   draw: async (place) => {
     const run = place.run ?? ''
     const keys = ['num_tokens', ...nodeIds.flatMap((node) => [`reward/${node}`, `reward/${node}/*`])]
@@ -211,7 +225,7 @@ export const nodesPage: Page = {
       ask<SeriesReply>([run, 'series'], new URLSearchParams({ keys: keys.join(',') })),
       ask<NodeReply>([run, 'nodes']),
     ])
-    const data: Data = { place, run, overview, series, reply }
+    const data: Data = { place, run, overview, series, reply, evaluation: await newestEvaluation(run, overview) }
     const chosen = chosenNode(place, series.current)
     const summary = reply.nodes.find(({ node }) => node === chosen)
     return h(
@@ -236,6 +250,7 @@ export const nodesPage: Page = {
             `${chosen} ${nodes[chosen].tag}`,
             chartControls(place),
             h('div', { class: 'grid' }, detailCharts(data, summary)),
+            nodeDeltas(place, run, chosen, data.evaluation),
             examples(data, summary),
           ),
     )

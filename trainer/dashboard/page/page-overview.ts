@@ -67,7 +67,7 @@ const ticksOf = ({ events, attempts }: Overview, x: readonly number[]): { x: num
 const charts = (place: Place, overview: Overview, { current, superseded }: SeriesReply): Child[] => {
   const settings = chartSettings(place)
   const x = xOf(current, settings)
-  const common = { x, xName: xNames[settings.x], smoothing: settings.smoothing }
+  const common = { x, xName: xNames[settings.x], smoothing: settings.smoothing, isLog: settings.isLog }
   const range =
     settings.isWhole && overview.card.rewardMaximum !== null ? ([0, overview.card.rewardMaximum] as const) : undefined
   const [reward, std] = [current.values['reward'] ?? [], current.values['reward_std'] ?? []]

@@ -14,6 +14,8 @@ export interface ChartSettings {
   readonly x: 'step' | 'tokens' | 'minutes'
   /** The whole range that a reward can have, or what the data need. */
   readonly isWhole: boolean
+  /** Logarithmic, where the values allow it. */
+  readonly isLog: boolean
 }
 
 export const chartSettings = ({ query }: Place): ChartSettings => {
@@ -23,5 +25,6 @@ export const chartSettings = ({ query }: Place): ChartSettings => {
     smoothing: smoothing >= 0 && smoothing <= 0.99 ? smoothing : 0.6,
     x: x === 'tokens' || x === 'minutes' ? x : 'step',
     isWhole: query.get('y') !== 'data',
+    isLog: query.get('scale') === 'log',
   }
 }

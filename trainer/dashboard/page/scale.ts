@@ -6,6 +6,36 @@ export const scale =
   (value) =>
     start + ((value - from) / (to - from || 1)) * (end - start)
 
+/** Maps values to pixels by their logarithm; what is not above zero lies at the lower end. */
+export const logScale = ([from, to]: readonly [number, number], [start, end]: readonly [number, number]): Scale => {
+  const linear = scale([Math.log10(from), Math.log10(to)], [start, end])
+  return (value) => (value > 0 ? linear(Math.log10(value)) : start)
+}
+
+/** 1, 2 and 5 of each power of ten in a range; the powers only where there are many of them. */
+export const logTicks = (low: number, high: number): number[] => {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))]
+  const every = Math.max(1, Math.ceil((last - first) / 6))
+  const factors = high > 100 * low ? [1] : [1, 2, 5]
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+    .filter((power) => power % every === 0)
+    .flatMap((power) => factors.map((factor) => Number((factor * 10 ** power).toPrecision(6))))
+    .filter((value) => value >= low && value <= high)
+}
+
+/** Range of what lies above zero; null where a logarithm would not do: nothing does, or something lies below. */
+export const logExtent = (values: readonly (number | null)[]): [number, number] | null => {
+  let [low, high] = [Infinity, 0]
+  for (const value of values) {
+    if (value === null || Number.isNaN(value)) continue
+    if (value < 0) return null
+    if (value === 0) continue
+    low = Math.min(low, value)
+    high = Math.max(high, value)
+  }
+  return high === 0 ? null : [low / 1.15, high * 1.15]
+}
+
 /** Round numbers that cover a range, about as many as wanted. */
 export const ticks = (low: number, high: number, wanted = 5): number[] => {
   const rough = (high - low || 1) / wanted
