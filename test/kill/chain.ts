@@ -90,14 +90,21 @@ const armExchange = (at: ExchangePoint, { fleet }: Workplace, act: () => Promise
 
 const story = ({ code, stderr }: Ended): string => `exit code ${code}; it said:\n${stderr.slice(-3000)}`
 
+/** A service that has died is back after one or two starts of a training that cannot do without it. */
+const mostEnds = 6
+
 /** One run on its way through the deaths of those who work for it. */
 export class Chain {
   readonly #workplace: Workplace
   /** Looked at after each end of an orchestrator, while nobody writes. */
   readonly #inspect: (ended: Ended) => Promise<void>
   #training: Started
+  /** The one that was killed last. */
+  #killed: Started | undefined
   /** Workers that a training started itself: they must not outlive it. */
   readonly #children: Seen[] = []
+  /** Ends of the training since the last death that was wanted. */
+  #ends = 0
   starts = 0
 
   constructor(workplace: Workplace, inspect: (ended: Ended) => Promise<void>) {
@@ -111,6 +118,7 @@ export class Chain {
     let armed = kills[0] === undefined ? undefined : this.#arm(kills[0])
     for (const [i, { victim, point }] of kills.entries()) {
       if (armed !== undefined) await this.#until(armed, `${victim} dies when ${point.phase}`)
+      this.#ends = 0
       const next = kills[i + 1]
       // Before anybody goes on: who survived may come by the next point soon.
       armed = next === undefined ? undefined : this.#arm(next)
@@ -137,6 +145,7 @@ export class Chain {
     const { fleet, spawns } = this.#workplace
     if (spawns) this.#children.push(see(spawnedWorker(rootOf(this.#workplace))))
     if (victim === 'orchestrator') {
+      this.#killed = this.#training
       this.#training.child.kill('SIGKILL')
       await this.#training.ended
     } else if (spawns && victim === 'worker') process.kill(this.#children.at(-1)?.pid ?? 0, 'SIGKILL')
@@ -160,7 +169,11 @@ export class Chain {
 
   async #recover(victim: Victim): Promise<void> {
     const { fleet, spawns } = this.#workplace
-    if (victim === 'orchestrator') return await this.#continue(await this.#training.ended)
+    if (victim === 'orchestrator') {
+      // Whoever waited for its end because of an earlier death has continued it already.
+      if (this.#training === this.#killed) await this.#continue(await this.#training.ended)
+      return
+    }
     if (!spawns || victim !== 'worker') await fleet.revive(victim)
     if (victim !== 'worker') return
     // Nobody can make a step without what the worker knew; an evaluation does not ask it any more.
@@ -171,6 +184,7 @@ export class Chain {
   async #continue(ended: Ended): Promise<void> {
     const isLoss = ended.code === null || ended.code === 3 || ended.code === 4
     if (!isLoss || !existsSync(rootOf(this.#workplace))) throw new Error(`not a lost service: ${story(ended)}`)
+    if (++this.#ends > mostEnds) throw new Error(`it ends again and again: ${story(ended)}`)
     // A worker looks for its parent and finishes nothing: a few seconds, whatever it was at.
     while (this.#children.some(isAlive)) await wait(50)
     await this.#inspect(ended)
