@@ -1,9 +1,10 @@
 /**
  * `npm test`: all tests, TypeScript and Python. The last line is the sum, `N passed, N failed`.
- * With `--checks` (continuous integration) every static check counts as one test; with `--vllm` the tests against a real
- * vLLM are one more part.
+ * With `--checks` (continuous integration) every static check counts as one test; with `--bench` what a step costs is
+ * compared with what it did; with `--vllm` the tests against a real vLLM are one more part.
  */
 import process from 'node:process'
+import { runBench } from './tooling/bench.mjs'
 import { runChecks } from './tooling/checks.mjs'
 import { countsLine, runPytest, runVitest } from './tooling/suites.mjs'
 import { runVllm } from './vllm-cpu/run.mjs'
@@ -15,6 +16,7 @@ if (process.argv.includes('--checks')) {
   const passed = checks.filter((check) => check.passed).length
   results.push(['checks', { passed, failed: checks.length - passed, skipped: 0 }])
 }
+if (process.argv.includes('--bench')) results.push(['bench', runBench()])
 results.push(['vitest', runVitest()], ['pytest', runPytest()])
 if (process.argv.includes('--vllm')) results.push(['vllm', runVllm()])
 
