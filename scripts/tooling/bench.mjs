@@ -20,11 +20,17 @@ export function countBench(stdout, status) {
 
 /** Whether a step still costs what it did: see test/bench/check.ts. */
 export function runBench() {
-  const { stdout, status } = spawnSync(join(root, 'node_modules', '.bin', 'tsx'), ['test/bench/run.ts', 'check'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 2],
-    encoding: 'utf8',
-  })
+  const { stdout, status, error } = spawnSync(
+    join(root, 'node_modules', '.bin', 'tsx'),
+    ['test/bench/run.ts', 'check'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 2],
+      encoding: 'utf8',
+      timeout: 15 * 60 * 1000,
+    },
+  )
   process.stdout.write(stdout ?? '')
+  if (error !== undefined) process.stderr.write(`the benchmark did not end: ${error.message}\n`)
   return countBench(stdout ?? '', status)
 }

@@ -49,7 +49,8 @@ describe.skipIf(mayLackBrowser())(`a run of 100,000 completions ${inBrowser}`, (
         .first()
         .waitFor()
       expect(await page.locator('tbody tr').count()).toBe(50)
-      for (const path of ['overview', 'nodes', 'components']) await open(`${shown.server.url}/runs/large/${path}`)
+      for (const path of ['overview', 'nodes', 'components', 'judge'])
+        await open(`${shown.server.url}/runs/large/${path}`)
       expect(problems).toEqual([])
       await page.context().close()
     },

@@ -17,6 +17,8 @@ interface Kept {
   reply: EvaluationReply | null
 }
 
+const mostKept = 32
+
 /** Evaluations of a run, compared by the very code of the gate and the report; each is read and computed once. */
 export class Evaluations {
   readonly #reader: RunReader
@@ -76,7 +78,11 @@ export class Evaluations {
     const known = this.#kept.get(name)
     if (known?.modified === file.mtimeMs) return known
     const kept = { modified: file.mtimeMs, recorded: await loadEvaluation(directory), reply: null }
+    // Last in the order of the map: the one that was read last. Each holds every completion of its evaluation.
+    this.#kept.delete(name)
     this.#kept.set(name, kept)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)
     return kept
   }
 }

@@ -44,7 +44,7 @@ const lengthRule: Rule = {
 
 const groupRule: Rule = {
   title: 'Group collapse',
-  rule: `more than ${percent(limits.dead)} of the recent groups in which all completions earned the same`,
+  rule: `more than ${percent(limits.dead)} of the recent groups teach nothing: all completions earned the same, or too few have a reward`,
   needsBefore: false,
   fires: ({ dead }) => (dead > limits.dead ? `${percent(dead)} of the groups` : null),
 }

@@ -14,14 +14,16 @@ import type { GroupDetail, GroupPlace, JudgeReply, NodeReply, RolloutPage } from
 
 const pageSize = 50
 
-/** Keeps what was computed of an index until its rows change. */
+/** Keeps what was computed of an index until its rows change, or what else it depends on; a failure is not kept. */
 class PerVersion<T> {
-  readonly #kept = new WeakMap<RolloutIndex, { version: number; value: Promise<T> }>()
-  get(index: RolloutIndex, compute: () => Promise<T>): Promise<T> {
+  readonly #kept = new WeakMap<RolloutIndex, { version: string; value: Promise<T> }>()
+  get(index: RolloutIndex, compute: () => Promise<T>, also = ''): Promise<T> {
+    const version = `${index.version} ${also}`
     const known = this.#kept.get(index)
-    if (known?.version === index.version) return known.value
+    if (known?.version === version) return known.value
     const value = compute()
-    this.#kept.set(index, { version: index.version, value })
+    this.#kept.set(index, { version, value })
+    value.catch(() => this.#kept.delete(index))
     return value
   }
 }
@@ -149,8 +151,9 @@ export const rolloutRoutes = (runs: Runs): Hono => {
       if (run === undefined) return c.json(noRun, 404)
       const index = run.rollouts
       await index.refresh()
-      const summarise = async () => summariseJudge(index, await run.reader.maxima())
-      return c.json(await index.hold(() => judges.get(index, summarise)))
+      const maxima = await run.reader.maxima()
+      const summarise = () => summariseJudge(index, maxima)
+      return c.json(await index.hold(() => judges.get(index, summarise, JSON.stringify(maxima))))
     })
     .get('/:run/components', async (c) => {
       const run = await runs.find(c.req.param('run'))

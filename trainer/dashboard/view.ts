@@ -205,9 +205,8 @@ export interface ComponentReply {
 
 /** Scores of the judge over some steps. */
 export interface JudgePeriod {
-  /** Completions that it scored, and those without a score because of it. */
+  /** Completions that it scored. */
   readonly n: number
-  readonly failed: number
   readonly mean: number
   readonly sd: number
   /** Share within a hundredth of the maximum. */
@@ -218,18 +217,20 @@ export interface JudgePeriod {
   /** Pearson correlations with what the other components gave, and with the length. Null: no spread. */
   readonly withRest: number | null
   readonly withLength: number | null
-  /** What the other components gave, as a share of all they can give; null where the run does not say how much that is. */
+  /** What the other components gave to all completions, scored by the judge or not, as a share of all they can give; null where the run does not say how much that is. */
   readonly rest: number | null
   readonly tokens: number
   /** Deviation of the steps' mean lengths. */
   readonly tokensSd: number
-  /** Share of groups whose completions all earned the same. */
+  /** Share of groups that teach nothing: all completions earned the same, or too few have a reward. */
   readonly dead: number
 }
 
 /** Scores of the judge at one node, or at all of them. */
 export interface JudgeScope {
   readonly node: NodeId | null
+  /** Completions of the recent steps that got no reward because the judge failed. */
+  readonly failed: number
   /** The latest steps and the first ones. */
   readonly recent: JudgePeriod | null
   readonly before: JudgePeriod | null

@@ -17,7 +17,7 @@ const stampOf = async (path: string): Promise<string> => {
   return found === null ? '-' : `${found.ino}:${found.size}:${found.mtimeMs}`
 }
 
-const foldersOf = async (path: string): Promise<string[]> => {
+const pathsIn = async (path: string): Promise<string[]> => {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name))
 }
@@ -27,7 +27,7 @@ const stampsOf = async (root: string): Promise<Map<Change, string>> => {
   const stamps = await Promise.all(
     names.map(async (name): Promise<[Change, string]> => {
       const paths = watched[name].map((file) => join(root, file))
-      const inner = name === 'evaluations' ? await foldersOf(join(root, 'eval')) : []
+      const inner = name === 'evaluations' ? await pathsIn(join(root, 'eval')) : []
       return [name, (await Promise.all([...paths, ...inner].map(stampOf))).join(' ')]
     }),
   )

@@ -26,13 +26,13 @@ describe('a logarithmic axis', () => {
     const scale = logScale([0.01, 100], [0, 4])
     expect([0.01, 0.1, 1, 10, 100].map(scale)).toEqual([0, 1, 2, 3, 4].map((place) => expect.closeTo(place, 9)))
   })
-  it('has marks inside its range, few of them, and more than one over a decade', () => {
+  it('has marks inside its range, few of them, and more than one however narrow it is', () => {
     fc.assert(
-      fc.property(positive, fc.double({ min: 10, max: 1e9, noNaN: true }), (low, factor) => {
+      fc.property(positive, fc.double({ min: 1.01, max: 1e9, noNaN: true }), (low, factor) => {
         const ticks = logTicks(low, low * factor)
-        expect(ticks.every((tick) => tick >= low && tick <= low * factor)).toBe(true)
+        expect(ticks.every((tick) => tick >= low * (1 - 1e-8) && tick <= low * factor * (1 + 1e-8))).toBe(true)
         expect(ticks.length).toBeLessThanOrEqual(12)
-        expect(ticks.length).toBeGreaterThanOrEqual(1)
+        expect(ticks.length).toBeGreaterThanOrEqual(2)
       }),
     )
     expect(logTicks(0.9, 11)).toEqual([1, 2, 5, 10])

@@ -1,6 +1,6 @@
 import { chartFrame, type ChartFrame } from './chart-frame.ts'
 import { s } from './dom.ts'
-import { compact, number } from './format.ts'
+import { compact, number, plural } from './format.ts'
 import { extent, logExtent, logScale, logTicks, scale, spread, ticks, type Scale } from './scale.ts'
 import { smooth, thinned } from './smooth.ts'
 
@@ -253,7 +253,7 @@ const noteOf = ({ note, isLog, lines }: LineChart, plot: Plot): string | undefin
   const said = plot.isLog
     ? zeros === 0
       ? 'Logarithmic.'
-      : `Logarithmic; ${zeros} values of zero are left out.`
+      : `Logarithmic; zero is left out (${plural(zeros, 'value')}).`
     : 'Linear: no logarithm of these values.'
   return note === undefined ? said : `${note} ${said}`
 }

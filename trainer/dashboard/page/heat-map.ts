@@ -16,9 +16,12 @@ const shares = (counts: readonly number[]): number[] => {
   return counts.map((count) => (whole === 0 ? 0 : count / whole))
 }
 
-/** Mean share of the uppermost band. */
-const topOf = (columns: readonly (readonly number[])[]): string =>
-  percent(columns.reduce((sum, column) => sum + (column.at(-1) ?? 0), 0) / Math.max(1, columns.length))
+/** Share of the uppermost band in all scores of these windows. */
+const topOf = (windows: JudgeScope['windows']): string => {
+  const all = windows.reduce((sum, { n }) => sum + n, 0)
+  const highest = windows.reduce((sum, { counts }) => sum + (counts.at(-1) ?? 0), 0)
+  return all === 0 ? 'none' : percent(highest / all)
+}
 
 interface HeatMap {
   readonly id: string
@@ -65,10 +68,10 @@ export const heatMap = ({ id, title, steps, first, windows, width }: HeatMap): H
     ),
     s('text', { class: 'tick', x: width - right, y: height - bottom + 31, 'text-anchor': 'end' }, 'step'),
   )
-  const part = Math.max(1, Math.floor(columns.length / 4))
+  const part = Math.max(1, Math.floor(windows.length / 4))
   return chartFrame({
     ...{ id, title, picture },
-    caption: `Scores at the maximum: ${topOf(columns.slice(0, part))} in the first quarter of the steps, ${topOf(columns.slice(-part))} in the last.`,
+    caption: `Scores at the maximum: ${topOf(windows.slice(0, part))} in the first quarter of the steps, ${topOf(windows.slice(-part))} in the last.`,
     note: 'Rows are tenths of the score, the uppermost one the scores at the maximum.',
     header: ['last step', 'scores', ...Array.from({ length: bands }, (_, band) => bandName(band, bands))],
     rows: windows.map(({ n, counts }, i) => [steps[i] ?? 0, n, ...counts]),

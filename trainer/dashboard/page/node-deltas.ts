@@ -90,7 +90,14 @@ export const nodeDeltas = (place: Place, run: string, node: NodeId, evaluation: 
   const { key } = orders[orderOf(place)]
   const own = (evaluation?.statistics.promptDeltas ?? []).filter((one) => one.node === node)
   if (evaluation === null || own.length === 0)
-    return [title, h('p', { class: 'note' }, 'No evaluation with prompts of this node yet.')]
+    return [
+      title,
+      h(
+        'p',
+        { class: 'note' },
+        'No evaluation with prompts of this node yet, or none that can be read: the Evaluation page says which.',
+      ),
+    ]
   const { summary, statistics } = evaluation
   const result = statistics.results.find(
     (one) => one.node === node && one.measure === 'reward' && one.targetClass === null,

@@ -55,13 +55,25 @@ const chooseNode = (place: Place): HTMLElement => {
   )
 }
 
+/** What the judge was asked, as far as the run recorded it. */
+const askedChart = ({ current }: SeriesReply): Child => {
+  const asked = Object.entries(questions).filter(([key]) =>
+    (current.values[key] ?? []).some((value) => value !== null && value > 0),
+  )
+  if (asked.length === 0) return null
+  return lineChart({
+    ...{ id: 'judge-questions', title: 'Questions to the judge, each step', smoothing: 0.6 },
+    ...{ x: current.steps, xName: 'step', width: chartWidth(2), height: 260 },
+    lines: asked.map(([key, text], i) => ({
+      ...{ name: text, label: text, look: looks[i] ?? 'total', values: current.values[key] ?? [] },
+    })),
+  })
+}
+
 const charts = ({ reply, series }: Data, scope: JudgeScope): Child[] => {
   const name = scope.node === null ? 'all nodes' : `${scope.node} ${nodes[scope.node].tag}`
   const common = { x: reply.steps, xName: 'step', width: chartWidth(2), height: 260 }
   const correlations = { withRest: 'the other components', withLength: 'the length' } as const
-  const asked = Object.entries(questions).filter(([key]) =>
-    (series.current.values[key] ?? []).some((value) => value !== null && value > 0),
-  )
   return [
     heatMap({
       ...{ id: 'judge-distribution', title: `Distribution of the scores, ${name}`, width: chartWidth(2) },
@@ -90,23 +102,15 @@ const charts = ({ reply, series }: Data, scope: JudgeScope): Child[] => {
         ...{ look: i === 0 ? 'n3' : 'n4', values: scope.windows.map((window) => window[key]) },
       })),
     }),
-    asked.length === 0
-      ? null
-      : lineChart({
-          ...{ id: 'judge-questions', title: 'Questions to the judge, each step', smoothing: 0.6 },
-          ...{ x: series.current.steps, xName: 'step', width: chartWidth(2), height: 260 },
-          lines: asked.map(([key, text], i) => ({
-            ...{ name: text, label: text, look: looks[i] ?? 'total', values: series.current.values[key] ?? [] },
-          })),
-        }),
+    askedChart(series),
   ]
 }
 
-const periodCells = ({ node, recent, before }: JudgeScope): Child[] => {
+const periodCells = ({ node, failed, recent, before }: JudgeScope): Child[] => {
   const name: Child = node === null ? h('b', {}, 'all') : nodeName(node)
   const change = (of: (period: JudgePeriod) => number, digits = 2): string =>
     recent === null ? '–' : `${before === null ? '' : `${number(of(before), digits)} → `}${number(of(recent), digits)}`
-  if (recent === null) return [name, 0]
+  if (recent === null) return [name, 0, ...Array.from({ length: 7 }, () => '–'), failed]
   return [
     name,
     recent.n,
@@ -117,7 +121,7 @@ const periodCells = ({ node, recent, before }: JudgeScope): Child[] => {
     change(({ entropy }) => entropy),
     number(recent.withRest),
     number(recent.withLength),
-    recent.failed,
+    failed,
   ]
 }
 
@@ -173,7 +177,11 @@ const suspects = ({ run, reply, overview }: Data, { node }: JudgeScope): HTMLEle
   return section(
     'suspects',
     'Liked by the judge, and by nothing else',
-    h('p', { class: 'note' }, 'Recent completions with the widest gap between the judge and the other components.'),
+    h(
+      'p',
+      { class: 'note' },
+      'Recent completions to which the judge gave at least 30 % more of its maximum than the other components did of theirs.',
+    ),
     shown.length === 0
       ? h('p', { class: 'note' }, 'none on record')
       : h(
@@ -194,8 +202,12 @@ const suspects = ({ run, reply, overview }: Data, { node }: JudgeScope): HTMLEle
 const statistics = (data: Data): Child => {
   const { reply, place } = data
   const scope = chosenScope(data)
-  if (scope === undefined || scope.windows.every(({ n }) => n === 0))
-    return [h('p', {}, 'No completion on record has a score of the judge yet.'), progressNote(reply.progress)]
+  if (scope === undefined || (reply.scopes[0]?.windows ?? []).every(({ n }) => n === 0))
+    return [
+      h('p', {}, 'No completion on record has a score of the judge.'),
+      progressNote(reply.progress),
+      h('div', { class: 'grid' }, askedChart(data.series)),
+    ]
   const [recent, before] = [reply.recent, reply.before]
   return [
     section('curves', 'Scores over the steps', chooseNode(place), h('div', { class: 'grid' }, charts(data, scope))),
@@ -207,7 +219,7 @@ const statistics = (data: Data): Child => {
         { class: 'note' },
         recent === null ? '' : `Completions of steps ${recent[0]} to ${recent[1]}`,
         before === null ? '.' : `; before the arrow those of steps ${before[0]} to ${before[1]}.`,
-        ' “With”: Pearson correlation within nodes; – where there is no spread.',
+        ' Scores are of the completions that the judge was asked about. “With”: Pearson correlation within nodes; – where there is no spread.',
       ),
       scores(data),
       progressNote(reply.progress),

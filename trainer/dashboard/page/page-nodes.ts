@@ -1,6 +1,6 @@
 import type { NodeId } from '../../../data/records/node.ts'
 import type { EvaluationReply, NodeReply, NodeSummary, Overview, Series, SeriesReply } from '../view.ts'
-import { ask } from './api.ts'
+import { ask, ProblemError } from './api.ts'
 import { chartControls, xNames, xOf } from './axis.ts'
 import { lineChart } from './chart.ts'
 import { h, type Child } from './dom.ts'
@@ -201,7 +201,10 @@ const examples = ({ run, overview }: Data, { node, best, worst, recent }: NodeSu
 const newestEvaluation = async (run: string, { evaluations }: Overview): Promise<EvaluationReply | null> => {
   const name = evaluations.at(-1)?.name
   if (name === undefined) return null
-  const reply = await ask<EvaluationReply>([run, 'evaluations', name]).catch(() => null)
+  const reply = await ask<EvaluationReply>([run, 'evaluations', name]).catch((error: unknown) => {
+    if (error instanceof ProblemError) return null
+    throw error
+  })
   // Of a copy the folder may have another name, by which it is asked for.
   return reply === null ? null : { ...reply, summary: { ...reply.summary, name } }
 }

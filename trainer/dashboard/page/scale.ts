@@ -12,15 +12,16 @@ export const logScale = ([from, to]: readonly [number, number], [start, end]: re
   return (value) => (value > 0 ? linear(Math.log10(value)) : start)
 }
 
-/** 1, 2 and 5 of each power of ten in a range; the powers only where there are many of them. */
+/** 1, 2 and 5 of each power of ten in a range; the powers only where there are many of them, round numbers where there are few. */
 export const logTicks = (low: number, high: number): number[] => {
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))]
   const every = Math.max(1, Math.ceil((last - first) / 6))
   const factors = high > 100 * low ? [1] : [1, 2, 5]
-  return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  const marks = Array.from({ length: last - first + 1 }, (_, i) => first + i)
     .filter((power) => power % every === 0)
     .flatMap((power) => factors.map((factor) => Number((factor * 10 ** power).toPrecision(6))))
     .filter((value) => value >= low && value <= high)
+  return marks.length < 2 ? ticks(low, high) : marks
 }
 
 /** Range of what lies above zero; null where a logarithm would not do: nothing does, or something lies below. */

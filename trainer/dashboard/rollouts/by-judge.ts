@@ -4,7 +4,7 @@ import type { JudgeReply, JudgeScope } from '../view.ts'
 import { firstOf } from './by-component.ts'
 import { recentOf } from './by-node.ts'
 import type { RolloutIndex } from './index-run.ts'
-import { JudgeTally, periodOf, windowOf, type JudgedRow } from './judge-tally.ts'
+import { failedIn, JudgeTally, periodOf, windowOf, type JudgedRow } from './judge-tally.ts'
 import { readRows } from './rows.ts'
 
 type Range = readonly [from: number, to: number]
@@ -14,6 +14,8 @@ const isIn = (step: number, range: Range | null): boolean => range !== null && s
 const [windowSize, mostWindows] = [200, 60]
 
 const suspectsEach = 5
+/** So much more of its maximum, at least, the judge gives than the other components do of theirs. */
+const wideGap = 0.3
 const judgeName = 'judge'
 
 /** Last step of each window of equally many steps. */
@@ -80,7 +82,7 @@ const tally = (
   return all
 }
 
-/** Completions that the judge likes more than the other components do, at each node; of a prompt the widest gap. */
+/** Completions that the judge likes much more than the other components do, at each node; of a prompt the widest gap. */
 const suspectsOf = async (
   index: RolloutIndex,
   read: (row: number) => JudgedRow,
@@ -89,7 +91,7 @@ const suspectsOf = async (
   const { columns } = index
   const widest = rows
     .map((row) => ({ ...read(row), row, node: columns.nodeOf(row), prompt: columns.of.prompt.data[row] ?? 0 }))
-    .filter(({ judge, rest }) => judge > rest)
+    .filter(({ judge, rest }) => judge - rest >= wideGap)
     .toSorted((a, b) => b.judge - b.rest - (a.judge - a.rest) || b.step - a.step)
   const found = nodeIds.flatMap((wanted) => {
     const prompts = new Set<number>()
@@ -119,6 +121,7 @@ export const summariseJudge = async (
     const own = (list: readonly JudgeTally[]): readonly JudgeTally[] => (node === null ? list : list.slice(i - 1, i))
     return {
       node,
+      failed: failedIn(own(all.recent)),
       recent: periodOf(own(all.recent)),
       before: periodOf(own(all.before)),
       windows: all.windows.map((window) => windowOf(own(window))),

@@ -4,6 +4,8 @@ import { correlationWithin, Moments } from './correlation.ts'
 /** So near to 1 a score counts as at its maximum. */
 const ceiling = 0.99
 const tenths = 10
+/** Scores are kept in single precision: 0.7 and 0.9 are a little less there. */
+const singles = 1e-6
 
 /** What of a completion the judge's statistics need. */
 export interface JudgedRow {
@@ -24,6 +26,9 @@ export class JudgeTally {
   failed = 0
   groups = 0
   dead = 0
+  /** Sum and number of `rest` of all completions, whether the judge was asked about them or not. */
+  rest = 0
+  rests = 0
   /** How many scores lie in each tenth; the last one counts those at the maximum. */
   readonly counts = new Uint32Array(tenths + 1)
   readonly hundredths = new Uint32Array(101)
@@ -40,6 +45,10 @@ export class JudgeTally {
   add({ step, judge, rest, tokens, isFailed, isFirst, isDead }: JudgedRow): void {
     if (this.#keepsSteps) this.#addLength(step, tokens)
     if (isFailed) this.failed++
+    if (!Number.isNaN(rest)) {
+      this.rest += rest
+      this.rests++
+    }
     if (isFirst) {
       this.groups++
       if (isDead) this.dead++
@@ -58,7 +67,7 @@ export class JudgeTally {
 
   #addScore(judge: number, rest: number, tokens: number): void {
     const inside = Math.max(0, Math.min(1, judge))
-    const tenth = inside >= ceiling ? tenths : Math.min(tenths - 1, Math.floor(tenths * inside))
+    const tenth = inside >= ceiling ? tenths : Math.min(tenths - 1, Math.floor(tenths * inside + singles))
     this.counts[tenth] = (this.counts[tenth] ?? 0) + 1
     const hundredth = Math.round(100 * inside)
     this.hundredths[hundredth] = (this.hundredths[hundredth] ?? 0) + 1
@@ -111,10 +120,9 @@ export const periodOf = (tallies: readonly JudgeTally[]): JudgePeriod | null => 
   const { n, mean, sd } = scoresOf(withLength)
   if (n === 0) return null
   const hundredths = added(tallies.map((one) => one.hundredths))
-  const rests = sum(withRest.map((one) => one.n))
+  const rests = sum(tallies.map((one) => one.rests))
   return {
     n,
-    failed: sum(tallies.map(({ failed }) => failed)),
     mean: brief(mean),
     sd: brief(sd),
     atMaximum: brief((added(tallies.map(({ counts }) => counts))[tenths] ?? 0) / n),
@@ -122,11 +130,14 @@ export const periodOf = (tallies: readonly JudgeTally[]): JudgePeriod | null => 
     entropy: brief(entropyOf(hundredths)),
     withRest: briefOrNull(correlationWithin(withRest)),
     withLength: briefOrNull(correlationWithin(withLength)),
-    rest: rests === 0 ? null : brief(sum(withRest.map((one) => one.n * one.y)) / rests),
+    rest: rests === 0 ? null : brief(sum(tallies.map(({ rest }) => rest)) / rests),
     ...lengthsOf(tallies),
     dead: brief(sum(tallies.map(({ dead }) => dead)) / Math.max(1, sum(tallies.map(({ groups }) => groups)))),
   }
 }
+
+/** Completions that got no reward because the judge failed. */
+export const failedIn = (tallies: readonly JudgeTally[]): number => sum(tallies.map(({ failed }) => failed))
 
 /** The judge in one window of steps. */
 export const windowOf = (tallies: readonly JudgeTally[]): JudgeScope['windows'][number] => {

@@ -54,6 +54,7 @@ export class TextSearch {
   #askedAt = 0
   /** Why it was given up; what was found until then stays. */
   problem: string | null = null
+  #problemAt = 0
 
   constructor(index: Searchable, { text, isExpression }: Wanted) {
     this.#index = index
@@ -78,6 +79,11 @@ export class TextSearch {
     })
     await Promise.race([this.#running, patience])
     clearTimeout(timer)
+  }
+
+  /** Was given up some time ago: the machine may have been busy then. */
+  get isWorthAnother(): boolean {
+    return this.problem !== null && Date.now() - this.#problemAt > patienceMs
   }
 
   /** Files whose texts are known and were not searched. */
@@ -108,6 +114,7 @@ export class TextSearch {
         } catch (error) {
           if (!(error instanceof SlowExpressionError)) throw error
           this.problem = error.message
+          this.#problemAt = Date.now()
           return
         }
       }
@@ -149,7 +156,8 @@ export class Searches {
 
   of(wanted: Wanted): TextSearch {
     const name = JSON.stringify(wanted)
-    const known = this.#kept.get(name) ?? new TextSearch(this.#index, wanted)
+    const kept = this.#kept.get(name)
+    const known = kept === undefined || kept.isWorthAnother ? new TextSearch(this.#index, wanted) : kept
     // Last in the order of the map: the one that was asked for last.
     this.#kept.delete(name)
     this.#kept.set(name, known)

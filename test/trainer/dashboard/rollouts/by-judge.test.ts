@@ -47,6 +47,25 @@ describe('what is counted of a judge’s scores', () => {
       }),
     )
   })
+  it('puts a tenth into the band that begins with it, although a tenth is no binary fraction', () => {
+    for (let tenth = 0; tenth < 10; tenth++) {
+      const tally = new JudgeTally(false)
+      tally.add({
+        ...{ step: 0, judge: Math.fround(tenth / 10), rest: 0, tokens: 1 },
+        ...{ isFailed: false, isFirst: true, isDead: false },
+      })
+      expect(tally.counts.indexOf(1)).toBe(tenth)
+    }
+  })
+  it('measures the other components by all completions, also those that the judge was not asked about', () => {
+    const tally = new JudgeTally(true)
+    for (const [judge, rest] of [
+      [1, 1],
+      [Number.NaN, 0],
+    ] as const)
+      tally.add({ ...{ step: 0, judge, rest, tokens: 1, isFailed: false, isFirst: true, isDead: false } })
+    expect(periodOf([tally])).toMatchObject({ n: 1, rest: 0.5 })
+  })
   it('has an entropy of one bit where two scores are equally frequent, and of none where there is one', () => {
     const rowOf = (judge: number): JudgedRow => ({
       ...{ step: 0, judge, rest: 0, tokens: 1, isFailed: false, isFirst: true, isDead: false },
