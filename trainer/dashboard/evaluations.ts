@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { loadEvaluation, readStatistics, type RecordedEvaluation } from '../evaluation/load.ts'
 import { reportContent } from '../evaluation/report/content.ts'
 import type { EvaluationSample } from '../../data/records/run.ts'
@@ -17,12 +18,13 @@ interface Kept {
   reply: EvaluationReply | null
 }
 
-const mostKept = 32
+/** Each holds every completion of its evaluation. A group's page looks through all: fewer would be read again each time. */
+const mostKept = 128
 
 /** Evaluations of a run, compared by the very code of the gate and the report; each is read and computed once. */
 export class Evaluations {
   readonly #reader: RunReader
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new LRUCache<string, Kept>({ max: mostKept })
 
   constructor(reader: RunReader) {
     this.#reader = reader
@@ -78,11 +80,7 @@ export class Evaluations {
     const known = this.#kept.get(name)
     if (known?.modified === file.mtimeMs) return known
     const kept = { modified: file.mtimeMs, recorded: await loadEvaluation(directory), reply: null }
-    // Last in the order of the map: the one that was read last. Each holds every completion of its evaluation.
-    this.#kept.delete(name)
     this.#kept.set(name, kept)
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)
     return kept
   }
 }

@@ -1,5 +1,6 @@
-import { readdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { foldersOf } from '../../data/store/folders.ts'
 
 /** What can change in a run, and the files that show it. */
 const watched = {
@@ -18,8 +19,8 @@ const stampOf = async (path: string): Promise<string> => {
 }
 
 const pathsIn = async (path: string): Promise<string[]> => {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name))
+  const names = await foldersOf(path).catch(() => [])
+  return names.map((name) => join(path, name))
 }
 
 const stampsOf = async (root: string): Promise<Map<Change, string>> => {

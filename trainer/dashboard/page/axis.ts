@@ -1,4 +1,5 @@
 import type { Series } from '../view.ts'
+import { choice } from './choice.ts'
 import { h } from './dom.ts'
 import { chartSettings, type ChartSettings } from './page.ts'
 import { go, withQuery, type Place } from './router.ts'
@@ -12,15 +13,12 @@ export const xOf = ({ steps, at, values }: Series, { x }: ChartSettings): number
 
 export const xNames = { step: 'step', tokens: 'tokens', minutes: 'minutes' } as const
 
-const option = (value: string, text: string, chosen: string) => h('option', { value, selected: value === chosen }, text)
-
 /** Settings of all charts of a page. */
 export const chartControls = (place: Place): HTMLElement => {
   const settings = chartSettings(place)
-  const set = (name: string) => (event: Event) => {
-    const control = event.currentTarget
-    if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement)
-      go(withQuery(place, { [name]: control.value }), true)
+  const smooth = (event: Event): void => {
+    if (event.currentTarget instanceof HTMLInputElement)
+      go(withQuery(place, { smooth: event.currentTarget.value }), true)
   }
   return h(
     'div',
@@ -29,42 +27,39 @@ export const chartControls = (place: Place): HTMLElement => {
       'label',
       {},
       'smoothing ',
-      h('input', { type: 'range', min: 0, max: 0.99, step: 0.01, value: settings.smoothing, oninput: set('smooth') }),
+      h('input', { type: 'range', min: 0, max: 0.99, step: 0.01, value: settings.smoothing, oninput: smooth }),
       h('output', {}, ` ${settings.smoothing.toFixed(2)}`),
     ),
-    h(
-      'label',
-      {},
-      'x ',
-      h(
-        'select',
-        { onchange: set('x') },
-        option('step', 'step', settings.x),
-        option('tokens', 'tokens', settings.x),
-        option('minutes', 'time', settings.x),
-      ),
+    choice(
+      place,
+      'x',
+      'x',
+      [
+        ['step', 'step'],
+        ['tokens', 'tokens'],
+        ['minutes', 'time'],
+      ],
+      settings.x,
     ),
-    h(
-      'label',
-      {},
-      'y ',
-      h(
-        'select',
-        { onchange: set('y') },
-        option('whole', 'whole range', settings.isWhole ? 'whole' : 'data'),
-        option('data', 'zoom to data', settings.isWhole ? 'whole' : 'data'),
-      ),
+    choice(
+      place,
+      'y',
+      'y',
+      [
+        ['whole', 'whole range'],
+        ['data', 'zoom to data'],
+      ],
+      settings.isWhole ? 'whole' : 'data',
     ),
-    h(
-      'label',
-      {},
-      'scale ',
-      h(
-        'select',
-        { onchange: set('scale') },
-        option('linear', 'linear', settings.isLog ? 'log' : 'linear'),
-        option('log', 'logarithmic', settings.isLog ? 'log' : 'linear'),
-      ),
+    choice(
+      place,
+      'scale',
+      'scale',
+      [
+        ['linear', 'linear'],
+        ['log', 'logarithmic'],
+      ],
+      settings.isLog ? 'log' : 'linear',
     ),
   )
 }

@@ -3,10 +3,11 @@ import type { NodeId } from '../../../data/records/node.ts'
 import type { EvaluationReply } from '../view.ts'
 import { chartFrame } from './chart-frame.ts'
 import { deltaHistogram } from './delta-histogram.ts'
+import { choice } from './choice.ts'
 import { h, s, type Child } from './dom.ts'
 import { change, compact, number } from './format.ts'
 import { nodes } from './nodes.ts'
-import { addressOf, go, withQuery, type Place } from './router.ts'
+import { addressOf, type Place } from './router.ts'
 import { scale, ticks } from './scale.ts'
 import { chartWidth } from './ui.ts'
 
@@ -65,24 +66,10 @@ const promptLines = (all: readonly PromptDelta[], node: NodeId, maximum: number,
   })
 }
 
-const chooseOrder = (place: Place): HTMLElement =>
-  h(
-    'label',
-    {},
-    'order of prompts ',
-    h(
-      'select',
-      {
-        onchange: (event: Event) => {
-          if (event.currentTarget instanceof HTMLSelectElement)
-            go(withQuery(place, { order: event.currentTarget.value }), true)
-        },
-      },
-      Object.entries(orders).map(([value, { title }]) =>
-        h('option', { value, selected: value === orderOf(place) }, title),
-      ),
-    ),
-  )
+const chooseOrder = (place: Place): HTMLElement => {
+  const titles = Object.entries(orders).map(([name, { title }]) => [name, title] as const)
+  return choice(place, 'order of prompts', 'order', titles, orderOf(place))
+}
 
 /** A node's prompts in the newest evaluation: how much they changed, and each from base to trained. */
 export const nodeDeltas = (place: Place, run: string, node: NodeId, evaluation: EvaluationReply | null): Child => {

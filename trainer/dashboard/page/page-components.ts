@@ -1,13 +1,13 @@
 import type { ComponentCell, ComponentReply } from '../view.ts'
 import { ask } from './api.ts'
 import { csvOf } from './chart-frame.ts'
+import { choice } from './choice.ts'
 import { h, type Child } from './dom.ts'
 import { downloadText } from './download.ts'
 import { change, number, percent, words } from './format.ts'
 import { nodeIds } from './nodes.ts'
 import type { Page } from './page.ts'
-import { go, withQuery, type Place } from './router.ts'
-import { addressOf } from './router.ts'
+import { addressOf, type Place } from './router.ts'
 import { bar, nodeName, progressNote, section, table } from './ui.ts'
 
 const views = {
@@ -82,22 +82,7 @@ const csv = ({ cells, maxima }: ComponentReply): string =>
     ]),
   )
 
-const choose = (place: Place, view: View): HTMLElement =>
-  h(
-    'label',
-    {},
-    'show ',
-    h(
-      'select',
-      {
-        onchange: (event: Event) => {
-          if (event.currentTarget instanceof HTMLSelectElement)
-            go(withQuery(place, { view: event.currentTarget.value }), true)
-        },
-      },
-      Object.entries(views).map(([value, text]) => h('option', { value, selected: value === view }, text)),
-    ),
-  )
+const choose = (place: Place, view: View): HTMLElement => choice(place, 'show', 'view', Object.entries(views), view)
 
 /** Contributions are kept in single precision, nine of them a total. */
 const sumSlack = 1e-6

@@ -2,13 +2,14 @@ import type { AuditReply, JudgeHint, JudgePeriod, JudgeReply, JudgeScope, Overvi
 import { ask, ProblemError } from './api.ts'
 import { drawAudit, noAudit } from './audit.ts'
 import { lineChart } from './chart.ts'
+import { choice } from './choice.ts'
 import { h, type Child } from './dom.ts'
 import { number, percent, plural } from './format.ts'
 import { heatMap } from './heat-map.ts'
 import { isNode, nodeIds, nodes } from './nodes.ts'
 import type { Page } from './page.ts'
 import { rolloutCard } from './rollout-card.ts'
-import { go, withQuery, type Place } from './router.ts'
+import type { Place } from './router.ts'
 import { chartWidth, nodeName, progressNote, section, table } from './ui.ts'
 
 const questions = {
@@ -33,26 +34,10 @@ const chosenScope = ({ place, reply }: Data): JudgeScope | undefined => {
 }
 
 const chooseNode = (place: Place): HTMLElement => {
-  const chosen = place.query.get('node')
-  const onchange = (event: Event): void => {
-    if (event.currentTarget instanceof HTMLSelectElement)
-      go(withQuery(place, { node: event.currentTarget.value }), true)
-  }
-  return h(
-    'div',
-    { class: 'controls' },
-    h(
-      'label',
-      {},
-      'node ',
-      h(
-        'select',
-        { onchange },
-        h('option', { value: '', selected: !isNode(chosen) }, 'all'),
-        nodeIds.map((node) => h('option', { value: node, selected: node === chosen }, `${node} ${nodes[node].short}`)),
-      ),
-    ),
-  )
+  const asked = place.query.get('node')
+  const names = nodeIds.map((node) => [node, `${node} ${nodes[node].short}`] as const)
+  const list = choice(place, 'node', 'node', [['', 'all'], ...names], isNode(asked) ? asked : '')
+  return h('div', { class: 'controls' }, list)
 }
 
 /** What the judge was asked, as far as the run recorded it. */

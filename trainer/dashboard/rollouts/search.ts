@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { Columns } from './columns.ts'
 import { compileExpression, matchInTexts, SlowExpressionError } from './expression.ts'
 import type { KnownFile } from './file-list.ts'
@@ -148,7 +149,7 @@ const mostSearches = 6
 /** The latest searches of an index. */
 export class Searches {
   readonly #index: Searchable
-  readonly #kept = new Map<string, TextSearch>()
+  readonly #kept = new LRUCache<string, TextSearch>({ max: mostSearches })
 
   constructor(index: Searchable) {
     this.#index = index
@@ -158,11 +159,7 @@ export class Searches {
     const name = JSON.stringify(wanted)
     const kept = this.#kept.get(name)
     const known = kept === undefined || kept.isWorthAnother ? new TextSearch(this.#index, wanted) : kept
-    // Last in the order of the map: the one that was asked for last.
-    this.#kept.delete(name)
     this.#kept.set(name, known)
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > mostSearches && oldest !== undefined) this.#kept.delete(oldest)
     return known
   }
 
