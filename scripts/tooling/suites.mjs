@@ -61,7 +61,10 @@ export const countsLine = ({ passed, failed, skipped }) =>
 export function withLeftovers(counts, scratch) {
   const left = readdirSync(scratch).filter((name) => name.startsWith('drift-grpo-'))
   if (left.length === 0) return counts
-  process.stderr.write(`tests left ${left.length} temporary directories behind: ${left.slice(0, 10).join(', ')}\n`)
+  process.stderr.write(`tests left ${left.length} temporary directories behind:\n`)
+  // What lies in them says whose they are.
+  const paths = left.flatMap((name) => [name, ...readdirSync(join(scratch, name), { recursive: true }).slice(0, 5)])
+  process.stderr.write(`${paths.slice(0, 60).join('\n')}\n`)
   return { ...counts, failed: counts.failed + 1 }
 }
 
