@@ -237,6 +237,8 @@ export const runTraining = async (options: TrainingOptions): Promise<TrainingOut
   } finally {
     progress.close()
     await stopHeartbeat()
+    // Warnings that nobody waited for: nothing is written into a run once its lock is gone.
+    await recorder.settle().catch(() => undefined)
     await opened.release()
   }
 }

@@ -13,10 +13,10 @@ import type { Learner } from '../../trainer/learner.ts'
 import { trainStep, type LoopContext } from '../../trainer/loop.ts'
 import { createProgress } from '../../trainer/progress.ts'
 import type { Publisher } from '../../trainer/publish.ts'
-import { Recorder } from '../../trainer/recorder.ts'
 import { RunDirectory } from '../../trainer/run-directory.ts'
 import type { SampleRequest, Sampler } from '../../trainer/sampler.ts'
 import { requireJudged, TooManyUnscoredError } from '../../trainer/score.ts'
+import { settledRecorder } from '../support/recorder.ts'
 import { captured, letterJudge, shortPool, temporaryDirectory, tinyConfig } from '../support/tiny-training.ts'
 
 const start: LoopState = {
@@ -34,7 +34,7 @@ const setUp = (judge: Judge, sampled: (number: number) => void = () => undefined
   }
   const config = tinyConfig('m', run.root, { sampling: { groupSize: 4, promptsPerStep: 3, concurrency: 1 } })
   const pool = shortPool(6, 0).map((prompt) => ({ prompt, tokenIds: [1, 2] }))
-  const recorder = new Recorder(run, 1, 4)
+  const recorder = settledRecorder(run)
   const context: LoopContext = {
     ...{ config, runId: 'r', attempt: 1, recorder },
     sampler: { baseName: 'base', sample } as unknown as Sampler,

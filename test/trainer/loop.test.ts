@@ -8,9 +8,9 @@ import type { LoopState } from '../../trainer/checkpoint.ts'
 import type { Learner } from '../../trainer/learner.ts'
 import { trainStep, type LoopContext } from '../../trainer/loop.ts'
 import type { Publisher } from '../../trainer/publish.ts'
-import { Recorder } from '../../trainer/recorder.ts'
 import { RunDirectory } from '../../trainer/run-directory.ts'
 import type { SampleRequest, Sampler } from '../../trainer/sampler.ts'
+import { settledRecorder } from '../support/recorder.ts'
 import { letterJudge, shortPool, temporaryDirectory, tinyConfig } from '../support/tiny-training.ts'
 
 const texts = ['abcdef', 'ab', 'a', '']
@@ -71,7 +71,7 @@ const setUp = (judge: Judge, changes: Partial<UpdateResult> = {}) => {
   const context: LoopContext = {
     ...{ config, runId: 'r', attempt: 1, sampler, learner, publisher },
     scorer: createScorer(config.rewards, judge),
-    recorder: new Recorder(run, 1, 4),
+    recorder: settledRecorder(run),
     promptsOf: stepPrompts(pool, 0, 3),
   }
   return { run, context, batches, published }

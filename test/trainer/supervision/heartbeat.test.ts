@@ -3,11 +3,11 @@ import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { RunStatus } from '../../../data/records/run.ts'
 import { processStart } from '../../../trainer/lock.ts'
-import { Recorder } from '../../../trainer/recorder.ts'
 import { RunDirectory } from '../../../trainer/run-directory.ts'
 import { Activity } from '../../../trainer/supervision/activity.ts'
 import { startHeartbeat } from '../../../trainer/supervision/heartbeat.ts'
 import { liveState } from '../../../trainer/supervision/run-state.ts'
+import { settledRecorder } from '../../support/recorder.ts'
 import { temporaryDirectory } from '../../support/tiny-training.ts'
 
 /** A clock that is set by hand, in seconds. */
@@ -83,7 +83,7 @@ describe('a heartbeat', () => {
   const setUp = () => {
     const run = new RunDirectory(temporaryDirectory(), 'r')
     mkdirSync(run.root)
-    const recorder = new Recorder(run, 1, 4)
+    const recorder = settledRecorder(run)
     const read = () => RunStatus.parse(JSON.parse(readFileSync(run.at('status.json'), 'utf8')))
     return { recorder, read }
   }
