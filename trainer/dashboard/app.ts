@@ -52,6 +52,7 @@ export const createDashboard = ({ directory, access, assets, onProblem }: Dashbo
     await next()
   })
   app.get('/api/runs', async (c) => c.json({ directory: runs.directory, runs: await runs.cards() }))
+  app.get('/api/run-names', async (c) => c.json({ runs: await runs.ids() }))
   app.route('/api/runs', runRoutes(runs))
   app.route('/api/runs', rolloutRoutes(runs))
   app.route('/api/runs', evaluationRoutes(runs))

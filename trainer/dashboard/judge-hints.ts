@@ -1,5 +1,5 @@
 import type { NodeId } from '../../data/records/node.ts'
-import type { JudgeHint, JudgePeriod, JudgeScope } from './view.ts'
+import type { JudgeHint, JudgePeriod, JudgeScope } from './view-judge.ts'
 
 const percent = (share: number): string => `${(100 * share).toFixed(0)} %`
 

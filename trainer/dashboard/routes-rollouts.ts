@@ -10,7 +10,8 @@ import { RolloutFilter, selectPage } from './rollouts/filter.ts'
 import type { RolloutIndex } from './rollouts/index-run.ts'
 import { readRows } from './rollouts/rows.ts'
 import type { OpenRun, Runs } from './runs.ts'
-import type { GroupDetail, GroupPlace, JudgeReply, NodeReply, RolloutPage } from './view.ts'
+import type { GroupDetail, GroupPlace, NodeReply, RolloutPage } from './view.ts'
+import type { JudgeReply } from './view-judge.ts'
 
 const pageSize = 50
 

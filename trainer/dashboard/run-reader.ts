@@ -1,10 +1,13 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
 import { AuditReport } from '../../data/records/audit.ts'
+import type { EvaluationStatistics } from '../../data/records/evaluation.ts'
 import { EvaluationSummary, RunAttempt, RunEvent, RunMeta, RunStatus } from '../../data/records/run.ts'
 import { foldersOf } from '../../data/store/folders.ts'
+import { readStatistics } from '../evaluation/load.ts'
 import { JsonlTail } from './jsonl-tail.ts'
 import { asMetricsRow, type MetricsRow } from './series.ts'
 
@@ -36,12 +39,18 @@ const Maxima = z.object({
   values: z.object({ rewards: z.object({ maxima: z.record(z.string(), z.number()) }) }),
 })
 
+/** Each holds the results of an evaluation and the change of each of its prompts. */
+const mostStatistics = 128
+
 /** Reads the files of one run, and remembers how far it has read those that grow. It never writes. */
 export class RunReader {
   readonly id: string
   readonly root: string
   readonly #metrics: JsonlTail
   readonly #rows: MetricsRow[] = []
+  readonly #statistics = new LRUCache<string, { modified: number; value: EvaluationStatistics | undefined }>({
+    max: mostStatistics,
+  })
 
   constructor(id: string, root: string) {
     this.id = id
@@ -97,6 +106,20 @@ export class RunReader {
     const names = await this.evaluationNames()
     const all = await Promise.all(names.map((name) => this.evaluationSummary(name).catch(() => null)))
     return all.filter((summary) => summary !== null).toSorted((a, b) => a.step - b.step || (a.at < b.at ? -1 : 1))
+  }
+
+  /** What was computed when an evaluation was made; null where it is not beside it. Read once. */
+  async statistics({ name, decoding }: EvaluationSummary): Promise<EvaluationStatistics | null> {
+    const directory = join(this.root, 'eval', name)
+    const file = await stat(join(directory, 'statistics.json')).catch(() => null)
+    if (file === null) return null
+    const known = this.#statistics.get(name)
+    const kept =
+      known?.modified === file.mtimeMs
+        ? known
+        : { modified: file.mtimeMs, value: (await readStatistics(directory)) ?? undefined }
+    this.#statistics.set(name, kept)
+    return kept.value?.seed === decoding.seed ? kept.value : null
   }
 
   async #lines<T>(name: string, schema: z.ZodType<T>): Promise<T[]> {

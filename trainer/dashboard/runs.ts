@@ -3,14 +3,16 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { lockHolder } from '../lock.ts'
 import { liveState } from '../supervision/run-state.ts'
+import { alertsOf } from './alerts.ts'
 import { Evaluations } from './evaluations.ts'
+import { headlineOf } from './headline.ts'
 import { refuseLinks } from './links.ts'
 import { Prompts } from './pool.ts'
 import { RunReader } from './run-reader.ts'
 import { RolloutIndex } from './rollouts/index-run.ts'
 import { numberOf, splitAttempts, type MetricsRow } from './series.ts'
-import type { Headline, RunCard, RunState } from './view.ts'
-import type { EvaluationSummary, RunStatus } from '../../data/records/run.ts'
+import type { RunCard, RunState } from './view.ts'
+import type { RunEvent, RunStatus } from '../../data/records/run.ts'
 
 /** A run that somebody looked at: its readers stay, so that the next look reads only what is new. */
 export interface OpenRun {
@@ -96,18 +98,10 @@ export const thin = (values: readonly (number | null)[], most = curvePoints): (n
   })
 }
 
-const preferred = ['final', 'heldout']
-
-const headlineOf = (evaluations: readonly EvaluationSummary[]): Headline | null => {
-  const chosen = preferred.flatMap((name) => evaluations.filter((one) => one.name === name)).at(0) ?? evaluations.at(-1)
-  if (chosen === undefined) return null
-  return { name: chosen.name, base: chosen.all.base.reward, trained: chosen.all.trained.reward }
-}
-
 const unreadable = (id: string, error: unknown): RunCard => ({
   ...{ id, state: 'unreadable', problem: error instanceof Error ? error.message : String(error) },
   ...{ model: null, step: 0, steps: 0, attempt: 0, updatedAt: '', curve: [], lastReward: null },
-  ...{ rewardMaximum: null, heldout: null },
+  ...{ rewardMaximum: null, heldout: null, alerts: { warnings: 0, notes: 0 } },
 })
 
 const mean = (rows: readonly MetricsRow[], key: string): number | null => {
@@ -124,14 +118,37 @@ const progressOf = (status: RunStatus | null, steps: number, createdAt: string) 
   updatedAt: status?.updatedAt ?? createdAt,
 })
 
+interface Counted {
+  readonly last: MetricsRow | undefined
+  readonly events: number
+  readonly counts: RunCard['alerts']
+}
+const counted = new WeakMap<RunReader, Counted>()
+
+/** How many rules fire; looked through again when there is something new. */
+const alertCounts = (
+  reader: RunReader,
+  rows: readonly MetricsRow[],
+  events: readonly RunEvent[],
+): RunCard['alerts'] => {
+  const [known, last] = [counted.get(reader), rows.at(-1)]
+  if (known !== undefined && known.last === last && known.events === events.length) return known.counts
+  const alerts = alertsOf(rows, events)
+  const warnings = alerts.filter(({ level }) => level === 'warning').length
+  const counts = { warnings, notes: alerts.length - warnings }
+  counted.set(reader, { last, events: events.length, counts })
+  return counts
+}
+
 /** What lists show of a run. */
 export const cardOf = async (reader: RunReader): Promise<RunCard> => {
   try {
-    const [status, meta, rows, evaluations] = await Promise.all([
+    const [status, meta, rows, evaluations, events] = await Promise.all([
       reader.status(),
       reader.meta(),
       reader.metrics(),
       reader.evaluations(),
+      reader.events(),
     ])
     const { current } = splitAttempts(rows)
     return {
@@ -142,7 +159,8 @@ export const cardOf = async (reader: RunReader): Promise<RunCard> => {
       curve: thin(current.map((row) => numberOf(row, 'reward'))),
       lastReward: mean(current.slice(-10), 'reward'),
       rewardMaximum: meta?.rewardMaximum ?? null,
-      heldout: headlineOf(evaluations),
+      heldout: await headlineOf(reader, evaluations),
+      alerts: alertCounts(reader, current, events),
     }
   } catch (error) {
     return unreadable(reader.id, error)

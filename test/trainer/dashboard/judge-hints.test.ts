@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { judgeHints } from '../../../trainer/dashboard/judge-hints.ts'
-import type { JudgePeriod, JudgeScope } from '../../../trainer/dashboard/view.ts'
+import type { JudgePeriod, JudgeScope } from '../../../trainer/dashboard/view-judge.ts'
 
 const first: JudgePeriod = {
   ...{ n: 100, mean: 0.4, sd: 0.3, atMaximum: 0.2, distinct: 5, entropy: 2, withRest: 0, withLength: 0 },

@@ -7,17 +7,10 @@ import { nodeColours } from '../../../trainer/evaluation/report/palette.ts'
 
 const css = readFileSync(join(packageRoot(), 'trainer/dashboard/page/style.css'), 'utf8')
 
-/** The variables that a selector sets. */
-const variablesOf = (selector: string): ReadonlyMap<string, string> => {
-  const start = css.indexOf(`${selector} {`)
-  expect(start).toBeGreaterThan(-1)
-  const block = css.slice(start, css.indexOf('}', start))
-  return new Map([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, name = '', value = '']) => [name, value]))
-}
+const variables = [...css.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)]
 const themes = {
-  light: variablesOf(':root'),
-  dark: variablesOf(":root[data-theme='dark']"),
-  'dark by the system': variablesOf(":root:not([data-theme='light'])"),
+  light: new Map(variables.map(([, name = '', value = '']) => [name, value])),
+  dark: new Map(variables.map(([, name = '', , value = '']) => [name, value])),
 } as const
 
 const luminance = (colour: string): number => {
@@ -33,8 +26,8 @@ const contrast = (one: string, other: string): number => {
   return (high + 0.05) / (low + 0.05)
 }
 
-describe.each(Object.entries(themes))('the colours of the %s theme', (name, variables) => {
-  const of = (variable: string): string => variables.get(variable) ?? `no ${variable}`
+describe.each(Object.entries(themes))('the colours of the %s theme', (name, colours) => {
+  const of = (variable: string): string => colours.get(variable) ?? `no ${variable}`
 
   it.each(['n1', 'n2', 'n3', 'n4', 'n5', 'base', 'trained', 'total', 'loss', 'dead'])('let %s be seen: 3 : 1', (mark) =>
     expect(contrast(of(mark), of('surface'))).toBeGreaterThanOrEqual(3),
@@ -47,7 +40,7 @@ describe.each(Object.entries(themes))('the colours of the %s theme', (name, vari
     expect(contrast(of('ink'), of(ground))).toBeGreaterThanOrEqual(4.5),
   )
   it('are those of the reports', () => {
-    const theme = name === 'light' ? 'light' : 'dark'
-    for (const node of nodeIds) expect(of(node)).toBe(nodeColours[node][theme].toLowerCase())
+    for (const node of nodeIds)
+      expect(of(node)).toBe(nodeColours[node][name === 'light' ? 'light' : 'dark'].toLowerCase())
   })
 })

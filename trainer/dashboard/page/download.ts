@@ -36,7 +36,7 @@ const standalone = (picture: SVGElement): string => {
   const ground = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
   ground.setAttribute('width', '100%')
   ground.setAttribute('height', '100%')
-  ground.setAttribute('fill', getComputedStyle(document.body).getPropertyValue('--surface').trim())
+  ground.setAttribute('fill', getComputedStyle(picture.closest('.card') ?? document.body).backgroundColor)
   copy.prepend(ground)
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg')
   return new XMLSerializer().serializeToString(copy)

@@ -1,4 +1,4 @@
-import type { JudgeScope } from '../view.ts'
+import type { JudgeScope } from '../view-judge.ts'
 import { chartFrame } from './chart-frame.ts'
 import { s } from './dom.ts'
 import { compact, percent } from './format.ts'

@@ -1,10 +1,10 @@
 import { Live, ProblemError, type Connection } from './api.ts'
 import { h, morph, type Child } from './dom.ts'
 import { listenForKeys } from './keys.ts'
-import { runsPage } from './page-runs.ts'
-import { pages } from './pages.ts'
 import type { Page } from './page.ts'
+import { loadOthers, loadPage, pageTitles } from './pages.ts'
 import { addressOf, listenForMoves, pageNames, readPlace, type Place } from './router.ts'
+import { runSwitcher } from './switcher.ts'
 import { applyTheme, currentTheme, nextTheme } from './theme.ts'
 import { notice } from './ui.ts'
 
@@ -18,7 +18,9 @@ const top = h('header', {})
 const said = h('p', { class: 'hidden', role: 'status', 'aria-live': 'polite' })
 app.append(top, main, said)
 
-const pageOf = (place: Place): Page => (place.run === null ? runsPage : pages[place.page])
+/** The page that is shown. */
+let shown: Page | null = null
+const titleOf = ({ run, page }: Place): string => (run === null ? 'Runs' : pageTitles[page])
 
 const connectionSigns = {
   connected: '● live',
@@ -38,7 +40,7 @@ const topBar = (place: Place): HTMLElement => {
             h(
               'a',
               { href: addressOf(run, name), 'aria-current': name === place.page ? 'page' : null },
-              pages[name].title,
+              pageTitles[name],
             ),
           ),
         )
@@ -46,7 +48,7 @@ const topBar = (place: Place): HTMLElement => {
     'header',
     {},
     h('a', { class: 'brand', href: '/' }, 'drift-grpo'),
-    run === null ? null : h('span', { class: 'run-name' }, run),
+    run === null ? null : runSwitcher(run),
     links,
     h('span', { class: 'space' }),
     run === null
@@ -73,15 +75,20 @@ const problemOf = (title: string, error: unknown): HTMLElement => {
   return h('div', {}, h('h1', {}, title), told)
 }
 
+const drawPage = async (place: Place): Promise<HTMLElement> => {
+  shown = await loadPage(place.run === null ? 'runs' : place.page)
+  return shown.draw(place)
+}
+
 /** Draws what the address names. A slower answer to an older question does not overwrite a newer one. */
 const draw = async (): Promise<void> => {
   const place = readPlace(location)
-  const page = pageOf(place)
   const own = ++drawing
   live.follow(place.run)
   drawTop()
-  document.title = `${place.run === null ? '' : `${place.run} · `}${page.title} · drift-grpo`
-  const content = await page.draw(place).catch((error: unknown) => problemOf(page.title, error))
+  const title = titleOf(place)
+  document.title = `${place.run === null ? '' : `${place.run} · `}${title} · drift-grpo`
+  const content = await drawPage(place).catch((error: unknown) => problemOf(title, error))
   if (own !== drawing) return
   const name = `${place.run ?? ''}/${place.page}/${place.rest.join('/')}`
   const fresh = h('main', { id: 'page', tabindex: -1 }, content)
@@ -96,6 +103,7 @@ const draw = async (): Promise<void> => {
     linked?.scrollIntoView()
   }
   main.dataset['ready'] = String(own)
+  if (lastPage === '') loadOthers()
   lastPage = name
   // The server is still reading older steps: what is shown grows.
   if (main.querySelector('[data-incomplete]') !== null) drawSoon()
@@ -120,8 +128,7 @@ const drawSoon = (): void => {
 
 const live = new Live(
   (changes) => {
-    const { shows } = pageOf(readPlace(location))
-    if (changes.some((change) => change === 'everything' || shows.includes(change))) drawSoon()
+    if (changes.some((change) => change === 'everything' || shown?.shows.includes(change) === true)) drawSoon()
   },
   (state) => {
     if (state !== connection && state !== 'connected') said.textContent = `Live updates: ${state}`

@@ -88,7 +88,6 @@ const choose = (place: Place, view: View): HTMLElement => choice(place, 'show', 
 const sumSlack = 1e-6
 
 export const componentsPage: Page = {
-  title: 'Components',
   shows: ['rollouts'],
   draw: async (place) => {
     const run = place.run ?? ''

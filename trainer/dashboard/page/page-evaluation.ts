@@ -216,7 +216,6 @@ const banner = ({ verdict, headline }: EvaluationReply): Child => {
 }
 
 export const evaluationPage: Page = {
-  title: 'Evaluation',
   shows: ['evaluations'],
   draw: async (place) => {
     const run = place.run ?? ''

@@ -1,4 +1,5 @@
-import type { AuditReply, JudgeHint, JudgePeriod, JudgeReply, JudgeScope, Overview, SeriesReply } from '../view.ts'
+import type { AuditReply, Overview, SeriesReply } from '../view.ts'
+import type { JudgeHint, JudgePeriod, JudgeReply, JudgeScope } from '../view-judge.ts'
 import { ask, ProblemError } from './api.ts'
 import { drawAudit, noAudit } from './audit.ts'
 import { lineChart } from './chart.ts'
@@ -221,7 +222,6 @@ const readAudit = (run: string): Promise<AuditReply | null> =>
   })
 
 export const judgePage: Page = {
-  title: 'Judge',
   shows: ['audit', 'rollouts', 'evaluations'],
   draw: async (place) => {
     const run = place.run ?? ''

@@ -218,7 +218,6 @@ const chosenNode = (place: Place, { values }: Series): NodeId => {
 }
 
 export const nodesPage: Page = {
-  title: 'Nodes',
   shows: ['metrics', 'rollouts', 'evaluations'],
   draw: async (place) => {
     const run = place.run ?? ''

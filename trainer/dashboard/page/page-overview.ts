@@ -195,7 +195,6 @@ const records = (overview: Overview): Child[] => [
 ]
 
 export const overviewPage: Page = {
-  title: 'Overview',
   shows: ['metrics', 'status', 'events', 'evaluations'],
   draw: async (place) => {
     const run = place.run ?? ''

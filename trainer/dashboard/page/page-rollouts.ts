@@ -167,7 +167,6 @@ const list = async (place: Place, run: string): Promise<HTMLElement> => {
 }
 
 export const rolloutsPage: Page = {
-  title: 'Rollouts',
   shows: ['rollouts'],
   draw: async (place) => {
     const run = place.run ?? ''

@@ -2,7 +2,6 @@ import type { Place } from './router.ts'
 
 /** How a page is made: it asks for its data, then draws them; both again whenever the run changes. */
 export interface Page {
-  readonly title: string
   readonly draw: (place: Place) => Promise<HTMLElement>
   /** Changes of a run that this page shows. */
   readonly shows: readonly string[]

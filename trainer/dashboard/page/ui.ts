@@ -74,11 +74,18 @@ export const progressNote = ({ filesDone, files, rollouts, unreadable, textsLeft
 /** A few figures stay in one line, however narrow the screen. */
 const isBrief = (cell: Child): boolean => typeof cell === 'string' && cell.length <= 32
 
+/** The column that the rows of a table are ordered by. */
+export interface Sorted {
+  readonly column: number
+  readonly direction: 'ascending' | 'descending'
+}
+
 /** A table from texts and elements; the first column heads its row. */
 export const table = (
   caption: string,
   header: readonly Child[],
   rows: readonly { readonly key?: string; readonly cells: readonly Child[]; readonly look?: string }[],
+  sorted: Sorted | null = null,
 ): HTMLElement =>
   h(
     'div',
@@ -93,7 +100,9 @@ export const table = (
         h(
           'tr',
           {},
-          header.map((cell) => h('th', { scope: 'col' }, cell)),
+          header.map((cell, i) =>
+            h('th', { scope: 'col', 'aria-sort': i === sorted?.column ? sorted.direction : null }, cell),
+          ),
         ),
       ),
       h(

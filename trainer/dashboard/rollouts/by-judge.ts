@@ -1,6 +1,6 @@
 import { nodeIds } from '../../../data/records/node.ts'
 import { judgeHints } from '../judge-hints.ts'
-import type { JudgeReply, JudgeScope } from '../view.ts'
+import type { JudgeReply, JudgeScope } from '../view-judge.ts'
 import { firstOf } from './by-component.ts'
 import { recentOf } from './by-node.ts'
 import type { RolloutIndex } from './index-run.ts'

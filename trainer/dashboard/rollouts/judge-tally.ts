@@ -1,4 +1,4 @@
-import type { JudgePeriod, JudgeScope } from '../view.ts'
+import type { JudgePeriod, JudgeScope } from '../view-judge.ts'
 import { correlationWithin, Moments } from './correlation.ts'
 
 /** So near to 1 a score counts as at its maximum. */

@@ -7,7 +7,7 @@ import { mean, sampleDeviation } from '../../../../data/statistics.ts'
 import type { RolloutRecord } from '../../../../data/records/run.ts'
 import { correlation } from '../../../../trainer/dashboard/rollouts/correlation.ts'
 import { JudgeTally, periodOf, type JudgedRow } from '../../../../trainer/dashboard/rollouts/judge-tally.ts'
-import type { JudgeReply } from '../../../../trainer/dashboard/view.ts'
+import type { JudgeReply } from '../../../../trainer/dashboard/view-judge.ts'
 import { dashboardApp } from '../../../support/dashboard.ts'
 import { makeLargeRun } from '../../../support/large-run.ts'
 
