@@ -1,3 +1,4 @@
+import { isRecord } from '../data/json.ts'
 import { parseYaml } from './yaml-source.ts'
 import type { KeyPath } from './paths.ts'
 
@@ -29,13 +30,10 @@ export const parseOverride = (text: string): Override | { readonly flag: string;
   return { flag, path, value }
 }
 
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** A copy of the tree with one value replaced; maps on the way are made where they are missing. */
 export const applyOverride = (tree: unknown, { path, value }: Pick<Override, 'path' | 'value'>): unknown => {
   const [key, ...rest] = path
   if (key === undefined) return value
-  const map = isMap(tree) ? tree : {}
+  const map = isRecord(tree) ? tree : {}
   return { ...map, [key]: applyOverride(map[key], { path: rest, value }) }
 }

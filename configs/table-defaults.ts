@@ -1,8 +1,6 @@
+import { isRecord } from '../data/json.ts'
 import { variantsOf, type JsonSchema } from './json-schema.ts'
 import type { KeyPath } from './paths.ts'
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The schema of a key whose value is one table, or undefined. A table that comes in kinds is several. */
 const tableSchema = ({ properties = {} }: JsonSchema, key: string): JsonSchema | undefined => {
@@ -18,7 +16,7 @@ const tableSchema = ({ properties = {} }: JsonSchema, key: string): JsonSchema |
 export const withTableDefaults = (schema: JsonSchema, tree: unknown, [key, ...rest]: KeyPath): unknown => {
   if (key === undefined || rest.length === 0) return tree
   const own = tableSchema(schema, String(key))
-  const map = isMap(tree) ? tree : {}
+  const map = isRecord(tree) ? tree : {}
   const table = Object.hasOwn(map, key) ? map[key] : (own?.default ?? {})
-  return own !== undefined && isMap(table) ? { ...map, [key]: withTableDefaults(own, table, rest) } : tree
+  return own !== undefined && isRecord(table) ? { ...map, [key]: withTableDefaults(own, table, rest) } : tree
 }

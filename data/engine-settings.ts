@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { seconds } from './duration.ts'
 
 /** What the two sections that start a vLLM have in common: the policy's sampler and the judge. */
 export const engineSettings = {
@@ -8,9 +9,7 @@ export const engineSettings = {
     .boolean()
     .default(false)
     .describe('Without CUDA graphs (--enforce-eager): slower, starts sooner, less memory.'),
-  startTimeoutSeconds: z
-    .number()
-    .positive()
+  startTimeoutSeconds: seconds
     .default(1200)
     .describe('How long loading the model and making its CUDA graphs may take; the first start is the longest.'),
   extraArguments: z

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { seconds } from '../data/duration.ts'
 import { canBeStartedAt, JudgeServer } from './server-config.ts'
 
 /** Where verdicts are kept, so that an equal question is paid for once. */
@@ -24,9 +25,7 @@ const BreakerSection = z
       .min(1)
       .default(5)
       .describe('So many requests in a row without an answer, from the whole run, and the endpoint counts as down.'),
-    pauseSeconds: z
-      .number()
-      .positive()
+    pauseSeconds: seconds
       .default(15)
       .describe('While it is down, one tiny request after each such pause asks whether it is back.'),
   })
@@ -56,7 +55,7 @@ const LlmJudge = z
       .default(2048)
       .describe('Most tokens of a reply, thinking included; a reply that is cut there is no verdict.'),
     concurrency: z.int().min(1).default(16).describe('Requests to the endpoint at a time.'),
-    timeoutSeconds: z.number().positive().default(300).describe('Deadline of one request, from sending to last byte.'),
+    timeoutSeconds: seconds.default(300).describe('Deadline of one request, from sending to last byte.'),
     retries: z.int().min(0).max(20).default(3).describe('Further tries after a failure that another try may mend.'),
     breaker: BreakerSection.describe('When an endpoint that does not answer is left alone.'),
     cache: CacheSection.describe('Where verdicts are kept, so that an equal question is paid for once.'),

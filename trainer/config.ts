@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { seconds } from '../data/duration.ts'
 import { bestMetrics } from './evaluation/best.ts'
 import { ExportsSection } from './exports/config.ts'
 import { GpuSection } from './memory/config.ts'
@@ -115,7 +116,7 @@ export const SamplingSection = z
       .default(1)
       .describe('Always 1: any other value would train a different distribution than the one sampled.'),
     concurrency: z.int().min(1).default(8).describe('Requests to the sampler at a time.'),
-    requestTimeoutSeconds: z.number().positive().default(900).describe('Deadline of one sampling request.'),
+    requestTimeoutSeconds: seconds.default(900).describe('Deadline of one sampling request.'),
     mismatchLimit: z
       .number()
       .positive()

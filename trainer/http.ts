@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { isRecord, parseJson } from '../data/json.ts'
 import { anySignal } from '../data/any-signal.ts'
 import { withhold } from '../data/withhold.ts'
 
@@ -48,7 +49,7 @@ export const exchange = async (request: HttpRequest): Promise<HttpReply> => {
         incoming.on('end', () => {
           const raw = Buffer.concat(chunks).toString('utf8')
           const status = incoming.statusCode ?? 0
-          const isJson = parsed(raw) !== undefined
+          const isJson = parseJson(raw) !== undefined
           // A result stays as it came; anything else goes into messages.
           const isResult = isOk(status) && isJson
           const text = isResult ? raw : withhold(raw, authorization === undefined ? undefined : String(authorization))
@@ -73,24 +74,13 @@ export const isRetryableStatus = (status: number): boolean => [408, 425, 429, 50
 /** Did the reply succeed? */
 export const succeeded = (reply: HttpReply): boolean => isOk(reply.status)
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * Reads the message and type of an error body: OpenAI's `{"error": {…}}`, `{"error": "text"}`, `{"detail": …}`,
  * `{"message": "text"}`, or plain text.
  * Long bodies are cut.
  */
 export const readError = (reply: HttpReply): { readonly message: string; readonly type: string | undefined } => {
-  const body = parsed(reply.text)
+  const body = parseJson(reply.text)
   const error = isRecord(body) ? body['error'] : undefined
   if (isRecord(error) && typeof error['message'] === 'string') {
     return { message: error['message'], type: typeof error['type'] === 'string' ? error['type'] : undefined }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { milliseconds } from '../data/duration.ts'
 import { PipelineError } from '../data/errors.ts'
 import { fetchModel } from '../data/hub/model.ts'
 import { hubSettings } from '../data/hub/settings.ts'
@@ -146,7 +147,7 @@ const startSampler = async (
   const model = directory ?? resolveModel(config.model.path, cwd)
   const surroundings = { model, logPath: run.log('vllm'), records: run.processes, signal, onProgress }
   const { engine: first, start } = await startPolicyEngine(server, config, surroundings)
-  const requestTimeoutMs = config.sampling.requestTimeoutSeconds * 1000
+  const requestTimeoutMs = milliseconds(config.sampling.requestTimeoutSeconds)
   const source = restarted({
     name: `the ${policyServer}`,
     first,
@@ -164,7 +165,7 @@ const attachSamplers = async (
 ): Promise<OpenSampler> => {
   const { tokenEnv, model: baseName } = server
   const token = tokenEnv === null ? undefined : readToken(tokenEnv, env ?? process.env, 'sampling.server.tokenEnv')
-  const requestTimeoutMs = config.sampling.requestTimeoutSeconds * 1000
+  const requestTimeoutMs = milliseconds(config.sampling.requestTimeoutSeconds)
   const contextTokens = config.model.maxPromptTokens + config.model.maxCompletionTokens
   const urls = samplerUrls(server)
   await Promise.all(urls.map((url) => examineServer({ url, token, baseName, contextTokens }, signal)))
@@ -188,7 +189,7 @@ const embeddedSampler = async (
   { url, token, gone }: WorkerAddress,
   { config, signal }: ServiceOptions,
 ): Promise<Sampler> => {
-  const requestTimeoutMs = config.sampling.requestTimeoutSeconds * 1000
+  const requestTimeoutMs = milliseconds(config.sampling.requestTimeoutSeconds)
   // Behind several samplers, or one that may come back, a few tries are enough; here nobody else can be asked.
   const sampler = new VllmSampler({ url, token, gone, baseName: embeddedBase, requestTimeoutMs, tries: workerTries })
   await sampler.health(signal)
@@ -215,7 +216,7 @@ export const openServices = async (options: ServiceOptions): Promise<Services> =
       url: worker.url,
       token: worker.token,
       gone: worker.gone,
-      requestTimeoutMs: config.worker.requestTimeoutSeconds * 1000,
+      requestTimeoutMs: milliseconds(config.worker.requestTimeoutSeconds),
       adaptersDir: run.adapters,
       statesDir: run.checkpoints,
     })

@@ -3,6 +3,8 @@ import { mkdir, open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
+import { parseJson } from '../data/json.ts'
+import { milliseconds } from '../data/duration.ts'
 import { PipelineError, type Boundary } from '../data/errors.ts'
 import { exchange, succeeded } from './http.ts'
 import type { EngineCommand } from './vllm/command.ts'
@@ -111,7 +113,7 @@ const requireServed = async (url: string, options: EngineOptions, signal: AbortS
   const { command, what, boundary } = options
   const token = command.env['VLLM_API_KEY']
   const reply = await exchange({ method: 'GET', url: `${url}/v1/models`, token, timeoutMs: 30_000, signal })
-  const known = succeeded(reply) ? (Models.safeParse(JSON.parse(reply.text)).data?.data ?? []) : []
+  const known = succeeded(reply) ? (Models.safeParse(parseJson(reply.text)).data?.data ?? []) : []
   if (known.some(({ id }) => id === command.servedName)) return
   throw new PipelineError(boundary, `what answers at ${url} is not the ${what} that was started`, {
     remedy: `It serves ${known.map(({ id }) => id).join(', ') || 'nothing that it tells us'}: end it, or choose another port.`,
@@ -179,7 +181,7 @@ export const startEngine = async (options: EngineOptions): Promise<EngineProcess
   options.onProgress?.(`starting the ${options.what}; log: ${options.logPath}`)
   const { pid, gone, stop } = await launchRecorded(options)
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(deadlineError(options)), options.startTimeoutSeconds * 1000)
+  const timer = setTimeout(() => deadline.abort(deadlineError(options)), milliseconds(options.startTimeoutSeconds))
   try {
     const any = AbortSignal.any([gone, deadline.signal, ...(signal === undefined ? [] : [signal])])
     await untilHealthy(url, options, any)

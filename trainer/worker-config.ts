@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { seconds } from '../data/duration.ts'
 
 /** The Python process that owns the model: started here, or already running somewhere. */
 export const WorkerSection = z
@@ -32,15 +33,15 @@ export const WorkerSection = z
         .default(0.35)
         .describe('Share of GPU memory that the worker may use.'),
       tokenBudget: z.int().min(1).default(4096).describe('Tokens of one packed micro-batch; speed and memory only.'),
-      startTimeoutSeconds: z.number().positive().default(600).describe('How long loading the model may take.'),
-      requestTimeoutSeconds: z.number().positive().default(1800).describe('Deadline of one update.'),
+      startTimeoutSeconds: seconds.default(600).describe('How long loading the model may take.'),
+      requestTimeoutSeconds: seconds.default(1800).describe('Deadline of one update.'),
     }),
     z.strictObject({
       kind: z.literal('attach'),
       url: z.url().describe('Address of a running worker that sees the run directory.'),
       tokenEnv: z.string().min(1).default('DRIFT_GRPO_TOKEN').describe('Environment variable that holds its token.'),
       tokenBudget: z.int().min(1).default(4096).describe('Tokens of one packed micro-batch; speed and memory only.'),
-      requestTimeoutSeconds: z.number().positive().default(1800).describe('Deadline of one update.'),
+      requestTimeoutSeconds: seconds.default(1800).describe('Deadline of one update.'),
     }),
   ])
   .prefault({})

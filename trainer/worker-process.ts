@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { z } from 'zod'
+import { parseJson } from '../data/json.ts'
+import { milliseconds } from '../data/duration.ts'
 import { PipelineError } from '../data/errors.ts'
 import { packageRoot } from '../data/package-root.ts'
 import { recordChild } from './supervision/child-records.ts'
@@ -90,10 +92,15 @@ const follow = (
 ): { tail: string[]; ready: Promise<number>; flushed: () => Promise<void> } => {
   const log = createWriteStream(logPath, { flags: 'a' })
   const tail: string[] = []
-  const keep = (line: string): void => {
-    log.write(`${line}\n`)
+  const remember = (line: string): void => {
     tail.push(line)
     if (tail.length > keptLines) tail.shift()
+  }
+  // A full disk must not end the worker: its last lines are known without the log.
+  const written = finished(log).catch((error: Error) => remember(`the log could not be written: ${error.message}`))
+  const keep = (line: string): void => {
+    log.write(`${line}\n`)
+    remember(line)
   }
   const copy = async (stream: Readable | null, onPort?: (port: number) => void): Promise<void> => {
     if (stream === null) return
@@ -108,18 +115,13 @@ const follow = (
   const flushed = async (): Promise<void> => {
     await Promise.all(closed)
     log.end()
-    await finished(log)
+    await written
   }
   return { tail, ready, flushed }
 }
 
 const readyPort = (line: string): number | undefined => {
-  if (!line.startsWith('{')) return undefined
-  try {
-    return Ready.safeParse(JSON.parse(line)).data?.port
-  } catch {
-    return undefined
-  }
+  return line.startsWith('{') ? Ready.safeParse(parseJson(line)).data?.port : undefined
 }
 
 const endedEarly = (
@@ -164,7 +166,10 @@ export const startWorker = async (options: WorkerProcessOptions): Promise<Worker
       resolve()
     }
     child.once('error', (error) => {
-      gone.abort(new PipelineError('worker', `${python} could not be started: ${error.message}`, { cause: error }))
+      const remedy = 'Correct worker.python, or see what limits the processes of this machine (ulimit -u, memory).'
+      gone.abort(
+        new PipelineError('worker', `${python} could not be started: ${error.message}`, { remedy, cause: error }),
+      )
       resolve()
     })
     child.once('exit', (code, signal) => void end(code, signal))
@@ -199,7 +204,7 @@ export const startWorker = async (options: WorkerProcessOptions): Promise<Worker
 /** The port, or whatever comes before it: the end of the process, the deadline, the caller's wish to stop. */
 const firstOf = (ready: Promise<number>, options: WorkerProcessOptions, gone: AbortSignal): Promise<number> => {
   const seconds = options.config.startTimeoutSeconds
-  const deadline = AbortSignal.timeout(seconds * 1000)
+  const deadline = AbortSignal.timeout(milliseconds(seconds))
   const signals = [gone, deadline, ...(options.signal === undefined ? [] : [options.signal])]
   return new Promise((resolve, reject) => {
     const any = AbortSignal.any(signals)

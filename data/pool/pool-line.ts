@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
+import { isRecord } from '../json.ts'
 import { promptId } from '../nodes/render.ts'
 import { PipelineError } from '../errors.ts'
 import { nodeContracts, nodeIds, parseNode } from '../records/node.ts'
 import { Prompt } from '../records/prompt.ts'
 
 type Fields = Record<string, unknown>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const show = (value: unknown): string => {
   const text = JSON.stringify(value) ?? 'nothing'
@@ -29,7 +27,7 @@ const readNode = (value: unknown, field: string, where: string): string => {
 }
 
 const withNode = (value: unknown, field: string, node: string, where: string): unknown => {
-  if (!isFields(value)) return value
+  if (!isRecord(value)) return value
   const own = value['node'] === undefined ? node : readNode(value['node'], `${field}.node`, where)
   if (own !== node)
     throw fault(
@@ -62,7 +60,7 @@ const complete = (fields: Fields, where: string): unknown => {
       payloadId: null,
       trajectoryIds: [seed],
       case: 'recorded',
-      step: isFields(facts) ? (facts['step'] ?? null) : null,
+      step: isRecord(facts) ? (facts['step'] ?? null) : null,
       afterExposure: false,
       upstreamMistake: false,
     },
@@ -73,7 +71,7 @@ const complete = (fields: Fields, where: string): unknown => {
 
 const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
-    (inner, key) => (isFields(inner) || Array.isArray(inner) ? Reflect.get(inner, key) : undefined),
+    (inner, key) => (isRecord(inner) || Array.isArray(inner) ? Reflect.get(inner, key) : undefined),
     value,
   )
 
@@ -105,8 +103,8 @@ const withId = (value: Fields, where: string): Prompt => {
 
 /** Reads one prompt of a pool, its JSON already parsed; `where` stands in front of every error. */
 export const parsePoolPrompt = (value: unknown, where: string): Prompt => {
-  const fields = isFields(value) ? complete(value, where) : undefined
-  if (!isFields(fields)) throw fault(where, '', `a prompt is an object, found ${show(value)}`, 'Correct the line.')
+  const fields = isRecord(value) ? complete(value, where) : undefined
+  if (!isRecord(fields)) throw fault(where, '', `a prompt is an object, found ${show(value)}`, 'Correct the line.')
   return withId(fields, where)
 }
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
+import { parseJson } from '../../data/json.ts'
 import { NodeId } from '../../data/records/node.ts'
 
 /** One verdict as it is kept. */
@@ -33,19 +34,11 @@ export const encodeEntry = (key: string, verdict: StoredVerdict): Buffer => {
   return bytes
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
 /** The entry that bytes hold under a key; null when they are damaged, foreign, or belong to another key. */
 export const decodeEntry = (key: string, bytes: Buffer): StoredVerdict | null => {
   if (bytes.length < HEADER_BYTES || bytes.readUInt8(0) !== VERSION) return null
   const body = bytes.subarray(HEADER_BYTES)
   if (bytes.readUInt32LE(1) !== checksum(key, body)) return null
-  const read = StoredVerdict.safeParse(parse(body.toString('utf8')))
+  const read = StoredVerdict.safeParse(parseJson(body.toString('utf8')))
   return read.success ? read.data : null
 }

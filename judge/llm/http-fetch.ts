@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { parseJson } from '../../data/json.ts'
 import { withhold } from '../../data/withhold.ts'
 
 /** More than any verdict needs. */
@@ -17,15 +18,6 @@ const readBody = async (incoming: IncomingMessage): Promise<string> => {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 const toHeaders = (incoming: IncomingMessage): Headers => {
@@ -61,6 +53,7 @@ export const httpFetch = async (input: string | URL | Request, init: RequestInit
   const status = incoming.statusCode ?? 0
   const raw = await readBody(incoming)
   // A result stays as it came; anything else goes into messages.
-  const content = status >= 200 && status < 300 && isJson(raw) ? raw : withhold(raw, headers['authorization'])
+  const content =
+    status >= 200 && status < 300 && parseJson(raw) !== undefined ? raw : withhold(raw, headers['authorization'])
   return new Response(bodiless.has(status) ? null : content, { status, headers: toHeaders(incoming) })
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { milliseconds } from '../../data/duration.ts'
 import { PipelineError } from '../../data/errors.ts'
 import { VerdictCache } from '../cache/cache.ts'
 import { VerdictStore } from '../cache/store.ts'
@@ -66,7 +67,7 @@ const openCache = async (
 /** Opens the judge of a config: proves its endpoint, then opens its cache. Rejects with a JudgeError. */
 export const openLlmJudge = async (config: LlmJudgeConfig, options: OpenOptions): Promise<OpenJudge> => {
   const { baseUrl, model, maxTokens, temperature } = config
-  const timeoutMs = config.timeoutSeconds * 1000
+  const timeoutMs = milliseconds(config.timeoutSeconds)
   await readApiKey(config, options)
   const endpoint = new Endpoint({ baseUrl, model, maxTokens, timeoutMs, apiKey: () => readApiKey(config, options) })
   const served = await firstContact(endpoint, config, options.signal)
@@ -75,7 +76,13 @@ export const openLlmJudge = async (config: LlmJudgeConfig, options: OpenOptions)
   const notify = notices.send
   const probe = async (signal: AbortSignal): Promise<void> => requireSame(served, await prove(endpoint, signal))
   const { failures, pauseSeconds } = config.breaker
-  const breaker = new Breaker({ failures, pauseMs: pauseSeconds * 1000, onOutage: config.onOutage, probe, notify })
+  const breaker = new Breaker({
+    failures,
+    pauseMs: milliseconds(pauseSeconds),
+    onOutage: config.onOutage,
+    probe,
+    notify,
+  })
   const asker = new Asker({
     ...{ endpoint, breaker, tally, timeoutMs, servedModel: served.model, hold: new Hold(notify) },
     concurrency: config.concurrency,

@@ -1,13 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import { isRecord } from '../../data/json.ts'
 import { PipelineError } from '../../data/errors.ts'
 import { parsePoolPrompt } from '../../data/pool/pool-line.ts'
 import type { Message, Prompt } from '../../data/records/prompt.ts'
 import { costlyShape } from './shape.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A prompt, or why the value is none. */
 export type PromptReading = { readonly prompt: Prompt } | { readonly problem: string }
@@ -20,7 +18,7 @@ export type FindPrompt = (id: string) => Prompt | undefined
  * target has null as a value of its own, so these nulls are absences.
  */
 const withoutNulls = (value: unknown): unknown =>
-  isFields(value) ? Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null)) : value
+  isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null)) : value
 
 const lookUp = (id: unknown, find: FindPrompt): PromptReading => {
   const prompt = typeof id === 'string' ? find(id) : undefined
@@ -83,14 +81,14 @@ export const createPromptReader = (find: FindPrompt): PromptReader => {
   }
 
   const readPrompt = (value: unknown): PromptReading => {
-    if (!isFields(value)) return { problem: 'must be an object with node, messages and facts, or with an id' }
+    if (!isRecord(value)) return { problem: 'must be an object with node, messages and facts, or with an id' }
     return 'facts' in value ? readInline(value) : lookUp(value['id'], find)
   }
 
   const readLabel: PromptReader['readLabel'] = (label, messages) => {
     if (typeof label === 'string' && poolId.test(label)) return lookUp(label, find)
     const value = typeof label === 'string' ? parseLabel(label) : label
-    if (!isFields(value)) {
+    if (!isRecord(value)) {
       return { problem: 'must be the id of a prompt, or an object (or its JSON text) with node and facts' }
     }
     if (!('facts' in value) || Array.isArray(value['messages'])) return readPrompt(value)
@@ -105,14 +103,14 @@ const textOf = (content: unknown): string => {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content
-    .map((part: unknown) => (isFields(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .map((part: unknown) => (isRecord(part) && typeof part['text'] === 'string' ? part['text'] : ''))
     .join('')
 }
 
 const roles = { system: 'system', developer: 'system', assistant: 'assistant' } as const
 
 const messageOf = (value: unknown): Message => {
-  if (!isFields(value)) return { role: 'user', content: typeof value === 'string' ? value : '' }
+  if (!isRecord(value)) return { role: 'user', content: typeof value === 'string' ? value : '' }
   const role = value['role']
   return {
     role: role === 'system' || role === 'developer' || role === 'assistant' ? roles[role] : 'user',

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { isRecord } from '../../data/json.ts'
 import { rewardRegistry } from '../registry.generated.ts'
 import { check, readJson } from './read-body.ts'
 import { inTurns } from './score-items.ts'
@@ -16,10 +17,10 @@ type Item =
   | { readonly id: string | null; readonly field: string; readonly problem: string }
 
 const readItem = (value: unknown): Item => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     return { id: null, field: 'item', problem: 'must be an object with id, prompt and completion' }
   }
-  const { id, prompt, completion } = value as Readonly<Record<string, unknown>>
+  const { id, prompt, completion } = value
   if (typeof id !== 'string') return { id: null, field: 'id', problem: 'must be text' }
   if (typeof completion !== 'string') return { id, field: 'completion', problem: 'must be text' }
   const extra = Object.keys(value).find((key) => !known.has(key))

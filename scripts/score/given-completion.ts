@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { z } from 'zod'
+import { isRecord, parseJson } from '../../data/json.ts'
 import { PipelineError } from '../../data/errors.ts'
 import { Score, Verdict } from '../../data/records/reward.ts'
 import { readLines } from '../../data/store/jsonl.ts'
@@ -80,25 +81,18 @@ const parse = <T>(schema: z.ZodType<T>, value: unknown, where: string): T => {
   throw fault(where, `${path === '' ? '' : `${path}: `}${issue?.message ?? 'is wrong'}`)
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const readerOf = (value: Record<string, unknown>): Reader => {
   if ('group' in value) return readGroup
-  return isObject(value['completion']) ? readSample : readPlain
+  return isRecord(value['completion']) ? readSample : readPlain
 }
 
 const show = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 59)}…`)
 
 /** Reads one line; `where` (`file:line`) stands in front of every error. */
 const parseLine = (text: string, where: string): GivenCompletion[] => {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw fault(where, `not a whole JSON object, found ${show(text)}`, cause)
-  }
-  if (!isObject(value)) throw fault(where, `a line is an object, found ${show(text)}`)
+  const value = parseJson(text)
+  if (value === undefined) throw fault(where, `not a whole JSON object, found ${show(text)}`)
+  if (!isRecord(value)) throw fault(where, `a line is an object, found ${show(text)}`)
   return readerOf(value)(value, where)
 }
 

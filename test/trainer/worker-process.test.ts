@@ -16,13 +16,19 @@ const interpreter = (version: string, script: string): string => {
   return path
 }
 
-const start = (python: string, startTimeoutSeconds = 20, signal?: AbortSignal, records?: string) =>
+const start = (
+  python: string,
+  startTimeoutSeconds = 20,
+  signal?: AbortSignal,
+  records?: string,
+  logPath = join(temporaryDirectory(), 'logs/worker.log'),
+) =>
   startWorker({
     config: WorkerSection.parse({ python, startTimeoutSeconds }) as SpawnedWorker,
     model: 'nowhere',
     maxContext: 10,
     roots: [],
-    logPath: join(temporaryDirectory(), 'logs/worker.log'),
+    logPath,
     signal,
     ...(records === undefined ? {} : { records }),
     killAfterMs: 50,
@@ -47,6 +53,16 @@ describe('starting a worker that cannot start', () => {
       message: expect.stringMatching(/ended unexpectedly \(exit code 1\)[^]*\| ModuleNotFoundError/) as string,
       remedy: expect.stringContaining('The Python package torch is not installed') as string,
     })
+  })
+
+  it('ends like any other where its log cannot be written, and says so', async () => {
+    const python = interpreter('3.11.9', 'echo "no such model" >&2; exit 1')
+    const failure: unknown = await start(python, 20, undefined, undefined, temporaryDirectory()).catch(
+      (error: unknown) => error,
+    )
+    expect(String(failure)).toContain('ended unexpectedly (exit code 1)')
+    expect(String(failure)).toContain('| no such model')
+    expect(String(failure)).toContain('| the log could not be written: EISDIR')
   })
 
   it('gives up at the deadline and leaves no process, even one that ignores SIGTERM', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PipelineError } from '../../data/errors.ts'
+import { isRecord } from '../../data/json.ts'
 import type { EvaluationSummary } from '../../data/records/run.ts'
 import type { RewardsConfig } from '../../rewards/config.ts'
 import type { Scorer } from '../../rewards/scorer.ts'
@@ -9,9 +10,7 @@ import type { Scorer } from '../../rewards/scorer.ts'
 /** JSON with the keys of every object in order: equal values have equal text. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
+    isRecord(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,
   )
 
 /** What decides R beside the completion: profile, maxima and caps. */

@@ -1,3 +1,5 @@
+import { isRecord } from '../../data/json.ts'
+
 /** What a run is called elsewhere. */
 export interface RunLabel {
   readonly name: string
@@ -10,7 +12,7 @@ export interface RunLabel {
 
 /** Flattens a config; lists and null are shown as JSON. */
 export const flatParams = (value: unknown, prefix = ''): Record<string, string> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isRecord(value)
     ? Object.assign(
         {},
         ...Object.entries(value).map(([key, part]) => flatParams(part, prefix === '' ? key : `${prefix}.${key}`)),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '../../data/json.ts'
 import { PipelineError } from '../../data/errors.ts'
 import { exchange, readError, succeeded, type HttpReply } from '../http.ts'
 import { isOldVersion, oldestVersion } from './features.ts'
@@ -38,14 +39,6 @@ const FirstReply = z.object({
 const runtimeLora = 'VLLM_ALLOW_RUNTIME_LORA_UPDATING=1'
 const start = `Start it with ${runtimeLora} vllm serve MODEL --served-model-name base --enable-lora.`
 
-const json = (reply: HttpReply): unknown => {
-  try {
-    return JSON.parse(reply.text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
 const refuse = (text: string, remedy: string): never => {
   throw new PipelineError('sampler', text, { remedy })
 }
@@ -56,7 +49,7 @@ type Ask = (route: string, body?: unknown) => Promise<HttpReply>
 const isWorker = (version: string): boolean => version.endsWith('+embedded')
 
 const examineVersion = async (url: string, ask: Ask): Promise<string | null> => {
-  const version = Version.safeParse(json(await ask('/version'))).data?.version ?? null
+  const version = Version.safeParse(parseJson((await ask('/version')).text)).data?.version ?? null
   if (version !== null && !isWorker(version) && isOldVersion(version)) {
     refuse(
       `${url} is a vLLM of version ${version}; ${oldestVersion} or newer is needed`,
@@ -74,7 +67,7 @@ const examineModels = async ({ url, baseName, contextTokens }: ServerNeeds, ask:
       reply.status === 401 ? 'Give its key through the variable named in sampling.server.tokenEnv.' : start,
     )
   }
-  const cards = Cards.safeParse(json(reply)).data?.data ?? []
+  const cards = Cards.safeParse(parseJson(reply.text)).data?.data ?? []
   const card = cards.find(({ id }) => id === baseName)
   if (card === undefined) {
     return refuse(
@@ -105,7 +98,7 @@ const examineReply = async ({ url, baseName }: ServerNeeds, ask: Ask): Promise<v
   if (!succeeded(reply)) {
     refuse(`${url}: sampling one token failed with status ${reply.status}: ${readError(reply).message}`, start)
   }
-  const choice = FirstReply.safeParse(json(reply)).data?.choices[0]
+  const choice = FirstReply.safeParse(parseJson(reply.text)).data?.choices[0]
   if (choice === undefined) {
     return refuse(
       `${url} does not return token ids and log-probs of what it sampled`,

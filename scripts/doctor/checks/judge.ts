@@ -1,3 +1,4 @@
+import { milliseconds } from '../../../data/duration.ts'
 import { Endpoint } from '../../../judge/llm/endpoint.ts'
 import { readApiKey } from '../../../judge/llm/api-key.ts'
 import { fail, ok, skip, warn, type Check } from '../check.ts'
@@ -18,7 +19,7 @@ export const judgeCheck: Check = {
       baseUrl,
       model,
       maxTokens: longestAnswer,
-      timeoutMs: timeoutSeconds * 1000,
+      timeoutMs: milliseconds(timeoutSeconds),
       apiKey,
     })
     try {
