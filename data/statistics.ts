@@ -1,6 +1,9 @@
 /** Arithmetic mean; NaN for an empty list. */
 export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
+/** Arithmetic mean; null for an empty list. */
+export const meanOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : mean(values))
+
 /** Sample (n - 1) deviation in two passes: exact zero for equal values, no cancellation for nearly equal ones. */
 export const sampleDeviation = (values: readonly number[]): number => {
   if (values.every((value) => value === values[0])) return 0

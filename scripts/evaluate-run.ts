@@ -1,11 +1,10 @@
 import type { Config } from '../configs/schema.ts'
 import { PipelineError } from '../data/errors.ts'
-import { bindPool } from '../data/pool/bind.ts'
 import type { Prompt } from '../data/records/prompt.ts'
 import { createJudge } from '../judge/create.ts'
 import { noticeText, type Judge } from '../judge/judge.ts'
 import { createScorer } from '../rewards/scorer.ts'
-import type { BoundPrompt } from '../trainer/bind-pool.ts'
+import { bindPrompts, type BoundPrompt } from '../trainer/bind-pool.ts'
 import { chooseCanaries } from '../trainer/canary.ts'
 import { workerState } from '../trainer/checkpoint.ts'
 import { chooseCheckpoint, type CheckpointChoice, type Restorable } from '../trainer/evaluation/choose-checkpoint.ts'
@@ -38,15 +37,8 @@ export interface EvaluateRunRequest {
 
 const bind = async (request: EvaluateRunRequest, learner: Learner): Promise<BoundPrompt[]> => {
   const { prompts, most, config, signal, onWarning } = request
-  const ids = await learner.tokenize(
-    prompts.map(({ id, messages }) => ({ id, messages })),
-    signal,
-  )
-  const idsOf = new Map(prompts.map(({ id }, i) => [id, ids[i] ?? []]))
-  const lengths = new Map([...idsOf].map(([id, tokens]) => [id, tokens.length]))
-  const { kept, refused } = bindPool(prompts, lengths, config.model.maxPromptTokens)
+  const { bound, refused } = await bindPrompts(prompts, learner, config.model.maxPromptTokens, signal)
   if (refused.length > 0) onWarning(`${refused.length} prompts are longer than model.maxPromptTokens and are left out`)
-  const bound = kept.map((prompt) => ({ prompt, tokenIds: idsOf.get(prompt.id) ?? [] }))
   if (bound.length > 0) return chooseHeldout(bound, most)
   throw new PipelineError('pool', 'no prompt is left to evaluate on', {
     remedy: 'Give other prompts, or raise model.maxPromptTokens.',
@@ -126,7 +118,7 @@ export const evaluateRun = async (request: EvaluateRunRequest): Promise<Evaluati
   const { run, config, cwd, signal } = request
   // What is missing on disk is said before any process is started.
   const from = await chooseCheckpoint(run, request.checkpoint)
-  const release = await acquireLock(run.at('lock.json'))
+  const release = await acquireLock(run.lock)
   try {
     const judge = await createJudge(config.judge, { cwd, env: process.env, signal })
     judge?.watch?.((notice) => request.onWarning(noticeText(notice)))

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { PipelineError } from '../data/errors.ts'
 import { StepMetrics } from '../data/records/metrics.ts'
 import { EvaluationSummary, type RunStatus } from '../data/records/run.ts'
+import { foldersOf } from '../data/store/folders.ts'
+import { readJsonFile } from '../data/store/json-file.ts'
 import { readJsonl } from '../data/store/jsonl.ts'
 import { lockHolder } from '../trainer/lock.ts'
 import { RunDirectory } from '../trainer/run-directory.ts'
@@ -75,17 +76,9 @@ export const readRun = async (runsDir: string, id: string): Promise<RunSummary |
   }
 }
 
-const readEvaluation = async (file: string): Promise<EvaluationSummary> => {
-  const result = EvaluationSummary.safeParse(JSON.parse(await readFile(file, 'utf8')))
-  if (result.success) return result.data
-  throw new PipelineError('checkpoint', `${file} is not what this version writes:\n${z.prettifyError(result.error)}`)
-}
-
 /** All runs below a directory, the latest first. A directory that does not exist holds none. */
 export const listRuns = async (runsDir: string): Promise<RunSummary[]> => {
-  if (!existsSync(runsDir)) return []
-  const folders = (await readdir(runsDir, { withFileTypes: true })).filter((entry) => entry.isDirectory())
-  const runs = await Promise.all(folders.map(({ name }) => readRun(runsDir, name)))
+  const runs = await Promise.all((await foldersOf(runsDir)).map((id) => readRun(runsDir, id)))
   return runs.filter((run) => run !== undefined).toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
 }
 
@@ -111,10 +104,14 @@ export const newestOpenRun = async (runsDir: string): Promise<NewestRun> => {
   return { run: runs[at], passedOver: newer.map((run) => `${run.id} (${obstacle(run)})`) }
 }
 
-/** Every evaluation of a run, by name. */
+/** Every finished evaluation of a run, by name. */
 export const readEvaluations = async (directory: string): Promise<EvaluationSummary[]> => {
   const folder = join(directory, 'eval')
-  if (!existsSync(folder)) return []
-  const files = (await readdir(folder)).toSorted().map((name) => join(folder, name, 'summary.json'))
-  return Promise.all(files.filter((file) => existsSync(file)).map((file) => readEvaluation(file)))
+  const summaries = (await foldersOf(folder)).map((name) =>
+    readJsonFile(join(folder, name, 'summary.json'), EvaluationSummary, {
+      boundary: 'checkpoint',
+      remedy: `Remove ${join(folder, name)}; drift-grpo eval makes another one.`,
+    }),
+  )
+  return (await Promise.all(summaries)).filter((summary) => summary !== null)
 }

@@ -17,24 +17,32 @@ export interface TokenizedPool {
   readonly refused: readonly RefusedPrompt[]
 }
 
-/**
- * Tokenises a pool with the worker's own chat template and refuses prompts above the limit: they are listed, never cut.
- * Throws a PipelineError when nothing is left to train on.
- */
+/** Tokenises prompts with the worker's own chat template and refuses those above the limit: they are listed, never cut. */
+export const bindPrompts = async (
+  prompts: readonly Prompt[],
+  learner: Learner,
+  maxPromptTokens: number,
+  signal?: AbortSignal,
+): Promise<{ readonly bound: readonly BoundPrompt[]; readonly refused: readonly RefusedPrompt[] }> => {
+  const tokenIds = await learner.tokenize(
+    prompts.map(({ id, messages }) => ({ id, messages })),
+    signal,
+  )
+  const byId = new Map(prompts.map(({ id }, i) => [id, tokenIds[i] ?? []]))
+  const lengths = new Map([...byId].map(([id, ids]) => [id, ids.length]))
+  const { kept, refused } = bindPool(prompts, lengths, maxPromptTokens)
+  return { bound: kept.map((prompt) => ({ prompt, tokenIds: byId.get(prompt.id) ?? [] })), refused }
+}
+
+/** Binds a pool to the worker's model (see bindPrompts). Throws a PipelineError when nothing is left to train on. */
 export const tokenizePool = async (
   pool: readonly Prompt[],
   learner: Learner,
   maxPromptTokens: number,
   signal?: AbortSignal,
 ): Promise<TokenizedPool> => {
-  const tokenIds = await learner.tokenize(
-    pool.map(({ id, messages }) => ({ id, messages })),
-    signal,
-  )
-  const byId = new Map(pool.map(({ id }, i) => [id, tokenIds[i] ?? []]))
-  const { kept, refused } = bindPool(pool, new Map([...byId].map(([id, ids]) => [id, ids.length])), maxPromptTokens)
-  const of = (split: Split): BoundPrompt[] =>
-    kept.filter((prompt) => prompt.split === split).map((prompt) => ({ prompt, tokenIds: byId.get(prompt.id) ?? [] }))
+  const { bound, refused } = await bindPrompts(pool, learner, maxPromptTokens, signal)
+  const of = (split: Split): BoundPrompt[] => bound.filter(({ prompt }) => prompt.split === split)
   const train = of('train')
   if (train.length === 0) {
     const text =

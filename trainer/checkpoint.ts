@@ -1,8 +1,9 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../data/errors.ts'
 import { writeJsonAtomic } from '../data/store/atomic.ts'
+import { namesIn } from '../data/store/folders.ts'
 import { makeDirectory } from '../data/store/storage.ts'
 import type { Learner } from './learner.ts'
 
@@ -25,13 +26,11 @@ const pattern = /^step-\d{6,}$/
 /** Where the worker's half of a checkpoint lies, below checkpoints/. */
 export const workerState = (state: Pick<LoopState, 'nextStep'>): string => `${directoryOf(state.nextStep)}/worker`
 
-const names = async (checkpointsDir: string): Promise<string[]> => {
-  const entries = await readdir(checkpointsDir).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  return entries.filter((name) => pattern.test(name)).toSorted((a, b) => Number(b.slice(5)) - Number(a.slice(5)))
-}
+/** The newest first. */
+const names = async (checkpointsDir: string): Promise<string[]> =>
+  (await namesIn(checkpointsDir))
+    .filter((name) => pattern.test(name))
+    .toSorted((a, b) => Number(b.slice(5)) - Number(a.slice(5)))
 
 const isTorn = (error: unknown): boolean =>
   error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT'

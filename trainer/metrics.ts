@@ -4,7 +4,7 @@ import { nodeIds, type NodeId } from '../data/records/node.ts'
 import type { RewardBreakdown } from '../data/records/reward.ts'
 import type { UpdateResult } from '../data/records/update.ts'
 import type { JudgeCounts } from '../judge/judge.ts'
-import { mean } from '../data/statistics.ts'
+import { mean, meanOrNull } from '../data/statistics.ts'
 import type { CanaryReport } from './canary.ts'
 import { judgeMetrics } from './judge-metrics.ts'
 import type { AssessedGroup } from './score.ts'
@@ -40,8 +40,6 @@ export interface StepOutcome {
 }
 
 type Values = Record<string, number | null>
-
-const meanOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : mean(values))
 
 const scoredOf = (groups: readonly AssessedGroup[]): RewardBreakdown[] =>
   groups.flatMap(({ assessments }) => assessments.flatMap(({ score }) => (score.kind === 'scored' ? [score] : [])))

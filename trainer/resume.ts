@@ -1,8 +1,9 @@
-import { readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PipelineError } from '../data/errors.ts'
 import type { RunMeta } from '../data/records/run.ts'
 import { writeFileAtomic } from '../data/store/atomic.ts'
+import { namesIn } from '../data/store/folders.ts'
 import { readJsonl } from '../data/store/jsonl.ts'
 import { dropLaterCheckpoints, findCheckpoint, type LoopState } from './checkpoint.ts'
 import { versionOf } from './retention.ts'
@@ -66,15 +67,9 @@ const cutMetrics = async (path: string, nextStep: number): Promise<void> => {
 
 const isTemporary = (name: string): boolean => /^\..*\.tmp$/.test(name)
 
-const entries = async (directory: string): Promise<string[]> =>
-  readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-
 /** Removes `step-NNNNNN.*` files from a step on, and what a process that died left of one. */
 const dropSteps = async (directory: string, nextStep: number): Promise<void> => {
-  for (const name of await entries(directory)) {
+  for (const name of await namesIn(directory)) {
     const step = /^step-(\d+)\./.exec(name)?.[1]
     if (isTemporary(name) || (step !== undefined && Number(step) >= nextStep))
       await rm(join(directory, name), { force: true })
@@ -83,7 +78,7 @@ const dropSteps = async (directory: string, nextStep: number): Promise<void> => 
 
 /** Removes adapters of versions that the continued run will make anew, and half-written ones. Whatever else lies there is somebody's. */
 const dropAdapters = async (directory: string, version: number): Promise<void> => {
-  for (const name of await entries(directory)) {
+  for (const name of await namesIn(directory)) {
     const own = versionOf(name)
     const gone = own === null ? isTemporary(name) : own > version
     if (gone) await rm(join(directory, name), { recursive: true, force: true })

@@ -1,5 +1,6 @@
-import { readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { namesIn } from '../data/store/folders.ts'
 import { checkpointAdapters, type LoopState } from './checkpoint.ts'
 import type { RunDirectory } from './run-directory.ts'
 
@@ -12,16 +13,10 @@ export const versionOf = (name: string): number | null => {
   return version === undefined ? null : Number(version)
 }
 
-const entries = async (directory: string): Promise<string[]> =>
-  readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-
 /** Removes adapters that no kept checkpoint names and no sampler holds, whatever attempt made them. */
 const pruneAdapters = async (run: RunDirectory, newest: number): Promise<void> => {
   const named = new Set(await checkpointAdapters(run.checkpoints))
-  for (const name of await entries(run.adapters)) {
+  for (const name of await namesIn(run.adapters)) {
     const version = versionOf(name)
     if (version !== null && version <= newest - held && !named.has(name))
       await rm(join(run.adapters, name), { recursive: true, force: true })
@@ -29,7 +24,7 @@ const pruneAdapters = async (run: RunDirectory, newest: number): Promise<void> =
 }
 
 const pruneSteps = async (directory: string, before: number): Promise<void> => {
-  for (const name of await entries(directory)) {
+  for (const name of await namesIn(directory)) {
     const step = /^step-(\d{6,})\./.exec(name)?.[1]
     if (step !== undefined && Number(step) < before) await rm(join(directory, name), { force: true })
   }

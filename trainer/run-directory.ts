@@ -1,11 +1,12 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { z } from 'zod'
+import { readJsonFile, type Damage } from '../data/store/json-file.ts'
+import { namesIn } from '../data/store/folders.ts'
 import { PipelineError } from '../data/errors.ts'
 import type { Prompt } from '../data/records/prompt.ts'
 import { RunAttempt, RunMeta, RunStatus, type RunEvent } from '../data/records/run.ts'
 import { writeFileAtomic, writeFileWhole, writeJsonAtomic } from '../data/store/atomic.ts'
-import { appendJsonl, readJsonl } from '../data/store/jsonl.ts'
+import { appendJsonl, jsonLines, readRecords } from '../data/store/jsonl.ts'
 import { makeDirectory, storing } from '../data/store/storage.ts'
 
 const padded = (step: number): string => String(step).padStart(6, '0')
@@ -67,14 +68,14 @@ export class RunDirectory {
   }
 
   readMeta(): Promise<RunMeta | null> {
-    return readRecord(this.at('meta.json'), RunMeta)
+    return readJsonFile(this.at('meta.json'), RunMeta, damage)
   }
   writeMeta(meta: RunMeta): Promise<void> {
     return writeJsonAtomic(this.at('meta.json'), meta)
   }
 
   readStatus(): Promise<RunStatus | null> {
-    return readRecord(this.at('status.json'), RunStatus)
+    return readJsonFile(this.at('status.json'), RunStatus, damage)
   }
   /** Temporary file and rename, without waiting for the disk: a status that a power cut takes back is no loss. */
   writeStatus(status: RunStatus): Promise<void> {
@@ -90,7 +91,7 @@ export class RunDirectory {
   async readAttempts(): Promise<RunAttempt[]> {
     const attempts: RunAttempt[] = []
     try {
-      for await (const record of readJsonl(this.at('attempts.jsonl'))) attempts.push(RunAttempt.parse(record))
+      for await (const attempt of readRecords(this.at('attempts.jsonl'), RunAttempt, damage)) attempts.push(attempt)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     }
@@ -100,7 +101,7 @@ export class RunDirectory {
   /** Writes what a run is made from: the config as given, the prompts, and the resolved config, which says that all is there. */
   async writeSources(sources: RunSources): Promise<void> {
     if (sources.configText !== null) await writeFileAtomic(this.config, sources.configText)
-    await writeFileAtomic(this.pool, linesOf(sources.pool))
+    await writeFileAtomic(this.pool, jsonLines(sources.pool))
     await writeJsonAtomic(this.resolvedConfig, { values: sources.values, provenance: sources.provenance })
   }
 }
@@ -114,25 +115,8 @@ export interface RunSources {
   readonly pool: readonly Prompt[]
 }
 
-function* linesOf(records: readonly unknown[]): Generator<string> {
-  for (const record of records) yield `${JSON.stringify(record)}\n`
-}
-
-const readRecord = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
-  try {
-    return schema.parse(JSON.parse(text))
-  } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
-    throw new PipelineError('checkpoint', `${path} cannot be read: ${reason}`, { cause: error })
-  }
-}
+/** Records are written whole or not at all. */
+const damage: Damage = { boundary: 'checkpoint', remedy: 'Restore it from a copy of the run, or start a new run.' }
 
 /** What a start may leave behind that died before its sources were written. Nothing can be continued from it. */
 const unborn = /^(lock\.json.*|config\.yaml|pool\.jsonl|\..*\.tmp)$/
@@ -160,11 +144,7 @@ export const createRunDirectory = async (runsDir: string, id: string): Promise<R
 /** `<config>-<date>-<n>`: the first n that no run of that day has. */
 export const nextRunId = async (runsDir: string, configName: string, now: Date): Promise<string> => {
   const stem = `${configName.replace(/\.[^.]*$/, '').replace(/[^A-Za-z0-9._-]+/g, '-')}-${now.toISOString().slice(0, 10)}`
-  const names = await readdir(resolve(runsDir)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  const taken = new Set(names)
+  const taken = new Set(await namesIn(resolve(runsDir)))
   for (let n = 1; ; n++) if (!taken.has(`${stem}-${n}`)) return `${stem}-${n}`
 }
 

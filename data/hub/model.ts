@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { readJsonFile } from '../store/json-file.ts'
 import type { HubAccess } from './access.ts'
 import { fetchSnapshot, probeSnapshot, type SnapshotRequest } from './snapshot.ts'
 
@@ -21,9 +22,12 @@ const Index = z.object({ weight_map: z.record(z.string(), z.string()) })
 const isComplete = async (directory: string): Promise<boolean> => {
   if (!existsSync(join(directory, 'config.json'))) return false
   const index = join(directory, 'model.safetensors.index.json')
-  if (!existsSync(index)) return (await readdir(directory)).some((name) => name.endsWith('.safetensors'))
-  const { weight_map: shards } = Index.parse(JSON.parse(await readFile(index, 'utf8')))
-  return Object.values(shards).every((name) => existsSync(join(directory, name)))
+  const shards = await readJsonFile(index, Index, {
+    boundary: 'setup',
+    remedy: `Delete ${directory}, and fetch it again.`,
+  })
+  if (shards === null) return (await readdir(directory)).some((name) => name.endsWith('.safetensors'))
+  return Object.values(shards.weight_map).every((name) => existsSync(join(directory, name)))
 }
 
 const snapshotOf = ({ repo, ...request }: ModelRequest): SnapshotRequest => ({

@@ -1,3 +1,4 @@
+import { countWords } from '../completion/text.ts'
 import type { Call } from '../records/operation.ts'
 import { formatOperation } from '../records/operation.ts'
 import { neutraliseLine } from './neutral.ts'
@@ -5,13 +6,6 @@ import { neutraliseLine } from './neutral.ts'
 /** Answers may hold items of at most 20 words; an operation that is longer could not be copied into one. */
 const wordLimit = 18
 const valueLimits = [160, 96, 64, 40, 24, 12]
-
-/** Words as the rewards count them: runs without white space, or one for each 16 characters, whichever is more. */
-const countWords = (text: string): number => {
-  const runs = text.match(/\S+/gu) ?? []
-  const characters = runs.reduce((sum, run) => sum + Array.from(run).length, 0)
-  return Math.max(runs.length, Math.ceil(characters / 16))
-}
 
 const shortenValue = (value: string, limit: number): string => {
   const characters = Array.from(value)

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { jsonLines } from '../store/jsonl.ts'
 import { templateSet } from '../nodes/template.ts'
 import type { ExampleCount } from '../nodes/template.ts'
 import type { Prompt, Split } from '../records/prompt.ts'
@@ -118,10 +119,6 @@ export const buildPoolFrom = (trajectories: Iterable<Trajectory>, options: Build
   const parts = splitTrajectories([...trajectories], { seed: options.seed, share: heldoutShare }, tally.reject)
   const stock = (split: Split): DraftStock => stockOf(parts[split], split, options, tally)
   return finish({ heldout: stock('heldout'), train: stock('train') }, options, tally)
-}
-
-function* jsonLines(prompts: readonly Prompt[]): Generator<string> {
-  for (const prompt of prompts) yield `${JSON.stringify(prompt)}\n`
 }
 
 /** Writes `pool.jsonl` and `report.json`, each whole or not at all. */

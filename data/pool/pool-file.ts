@@ -4,11 +4,6 @@ import type { Prompt } from '../records/prompt.ts'
 import { readLines } from '../store/jsonl.ts'
 import { parsePoolLine } from './pool-line.ts'
 
-export interface ReadPoolOptions {
-  /** Told about each prompt that is left out because an equal one came before. */
-  readonly onDuplicate?: (id: string, line: number) => void
-}
-
 /**
  * Streams the prompts of a pool file: one JSON object a line, as `build-pool` writes them. A pool of one's own needs
  * only, on each line,
@@ -19,7 +14,7 @@ export interface ReadPoolOptions {
  * with `node` an id or a tag and `target` left out where it is unknown; `split` is `train` unless given. Anything wrong
  * is an error that names file, line, field and value. Nothing is skipped, except equal prompts, which are one prompt.
  */
-export async function* readPool(path: string, options: ReadPoolOptions = {}): AsyncGenerator<Prompt> {
+export async function* readPool(path: string): AsyncGenerator<Prompt> {
   if (!existsSync(path))
     throw new PipelineError('pool', `${path}: no such pool`, {
       remedy: 'Build one with build-pool, or correct pool.path.',
@@ -28,10 +23,8 @@ export async function* readPool(path: string, options: ReadPoolOptions = {}): As
   for await (const { line, text } of readLines(path)) {
     if (text.trim() === '') continue
     const prompt = parsePoolLine(text, `${path}:${line}`)
-    if (seen.has(prompt.id)) options.onDuplicate?.(prompt.id, line)
-    else {
-      seen.add(prompt.id)
-      yield prompt
-    }
+    if (seen.has(prompt.id)) continue
+    seen.add(prompt.id)
+    yield prompt
   }
 }

@@ -1,7 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { z } from 'zod'
+import { parseJson } from '../json.ts'
 import { PipelineError } from '../errors.ts'
+import { damaged, type Damage } from './json-file.ts'
 import { makeDirectory, storing } from './storage.ts'
 
 const lineFeed = 0x0a
@@ -80,23 +83,28 @@ export async function* readLines(path: string): AsyncGenerator<JsonlLine> {
   if (rest !== '') yield { line: ++line, text: rest, complete: false }
 }
 
-const parses = (text: string): { readonly value: unknown } | undefined => {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch {
-    return undefined
+/**
+ * Streams the records of an append-only file. An incomplete last line, and the remains of one that a later writer
+ * closed, are torn records and are left out. Blank lines are skipped.
+ */
+export async function* readJsonl(path: string): AsyncGenerator {
+  for await (const line of readLines(path)) {
+    if (line.text.trim() === '') continue
+    const value = line.complete ? parseJson(line.text) : undefined
+    if (value !== undefined) yield value
   }
 }
 
-/**
- * Streams the records of an append-only file. An incomplete last line, and the remains of one that a later writer
- * closed, are torn records and are left out; `onTorn` is told about each. Blank lines are skipped.
- */
-export async function* readJsonl(path: string, onTorn?: (line: JsonlLine) => void): AsyncGenerator {
-  for await (const line of readLines(path)) {
-    if (line.text.trim() === '') continue
-    const parsed = line.complete ? parses(line.text) : undefined
-    if (parsed === undefined) onTorn?.(line)
-    else yield parsed.value
+/** The same where every record is one of a schema. Throws a PipelineError for one that is not. */
+export async function* readRecords<T>(path: string, schema: z.ZodType<T>, damage: Damage): AsyncGenerator<T> {
+  for await (const value of readJsonl(path)) {
+    const record = schema.safeParse(value)
+    if (!record.success) throw damaged(path, record.error, damage)
+    yield record.data
   }
+}
+
+/** The lines of records, lazily. */
+export function* jsonLines(records: Iterable<unknown>): Generator<string> {
+  for (const record of records) yield `${JSON.stringify(record)}\n`
 }

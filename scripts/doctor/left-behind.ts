@@ -1,15 +1,9 @@
-import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../configs/schema.ts'
+import { foldersOf } from '../../data/store/folders.ts'
 import { RunDirectory } from '../../trainer/run-directory.ts'
 import { endOrphans } from '../../trainer/supervision/child-records.ts'
 import { engineDirectory } from '../judge-engine.ts'
-
-const names = (directory: string): Promise<string[]> =>
-  readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
-    throw error
-  })
 
 /**
  * Ends the processes that killed runs of this directory have left behind, the judge's server included; one line for each. A
@@ -18,7 +12,7 @@ const names = (directory: string): Promise<string[]> =>
 export const endLeftBehind = async ({ run }: Pick<Config, 'run'>, cwd: string): Promise<string[]> => {
   const runsDir = resolve(cwd, run.dir)
   const ended = [await endOrphans(join(resolve(cwd, engineDirectory), 'processes'))]
-  for (const id of await names(runsDir)) {
+  for (const id of await foldersOf(runsDir)) {
     const lines = await endOrphans(new RunDirectory(runsDir, id).processes)
     ended.push(lines.map((line) => `${id}: ${line}`))
   }

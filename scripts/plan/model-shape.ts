@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
-import { open, readdir, readFile } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
 import { cacheWidth, parameters, projections } from '../../trainer/memory/footprint.ts'
+import { readModelConfig } from '../../trainer/memory/find-dims.ts'
 import type { ModelDims } from '../../trainer/memory/model-dims.ts'
 
 /** Size of a model on disk, from the headers of its weight files: nothing is loaded. */
@@ -33,11 +33,16 @@ const readHeader = async (file: string): Promise<Map<string, readonly number[]>>
     const size = Buffer.alloc(8)
     await handle.read(size, 0, 8, 0)
     const length = Number(size.readBigUInt64LE())
-    if (length === 0 || length > longestHeader) throw new PipelineError('config', `${file} is not a safetensors file`)
+    if (length > longestHeader) throw new RangeError('no header is that long')
     const header = Buffer.alloc(length)
     await handle.read(header, 0, length, 8)
     const tensors = Tensors.parse(JSON.parse(header.toString('utf8')))
     return new Map(Object.entries(tensors).flatMap(([name, { shape }]) => (shape === undefined ? [] : [[name, shape]])))
+  } catch (error) {
+    throw new PipelineError('config', `${file} is not a safetensors file, or a part of one`, {
+      remedy: 'Download the model again (with Git LFS: git lfs pull), or correct model.path.',
+      cause: error,
+    })
   } finally {
     await handle.close()
   }
@@ -50,11 +55,10 @@ const isHeadOrEmbedding = (name: string): boolean => /embed|lm_head|wte|wpe/.tes
  * @returns null when the directory has no safetensors weights or no settings: then sizes are not known beforehand
  */
 export const readModelShape = async (directory: string): Promise<ModelShape | null> => {
-  const settingsFile = join(directory, 'config.json')
-  if (!existsSync(settingsFile)) return null
-  const settings = Settings.safeParse(JSON.parse(await readFile(settingsFile, 'utf8')))
+  const settings = Settings.safeParse(await readModelConfig(directory))
+  if (!settings.success) return null
   const files = (await readdir(directory)).filter((name) => name.endsWith('.safetensors'))
-  if (!settings.success || files.length === 0) return null
+  if (files.length === 0) return null
   const headers = await Promise.all(files.map((name) => readHeader(join(directory, name))))
   const tensors = headers.flatMap((header) => [...header])
   const { num_hidden_layers: layers, hidden_size: width, num_attention_heads: heads, ...rest } = settings.data

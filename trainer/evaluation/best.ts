@@ -1,8 +1,10 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { EvaluationSummary } from '../../data/records/run.ts'
 import { writeJsonAtomic } from '../../data/store/atomic.ts'
+import { namesIn } from '../../data/store/folders.ts'
+import { readJsonFile } from '../../data/store/json-file.ts'
 import type { RunDirectory } from '../run-directory.ts'
 
 /** What the best checkpoint is chosen by. Only the first one is not part of the reward that is trained on. */
@@ -31,25 +33,18 @@ export const stepEvaluation = (step: number): string => `step-${String(step).pad
 const stepPattern = /^step-(\d{6,})$/
 
 const stepEvaluations = async (run: RunDirectory): Promise<{ name: string; step: number }[]> => {
-  const names = await readdir(run.at('eval')).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  return names.flatMap((name) => {
+  return (await namesIn(run.at('eval'))).flatMap((name) => {
     const step = stepPattern.exec(name)?.[1]
     return step === undefined ? [] : [{ name, step: Number(step) }]
   })
 }
 
-const readSummary = async (run: RunDirectory, name: string): Promise<EvaluationSummary | null> => {
-  try {
-    return EvaluationSummary.parse(JSON.parse(await readFile(join(run.evaluation(name), 'summary.json'), 'utf8')))
-  } catch (error) {
-    // Without a summary the evaluation was not finished.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
-}
+/** Null where the evaluation was not finished. */
+const readSummary = (run: RunDirectory, name: string): Promise<EvaluationSummary | null> =>
+  readJsonFile(join(run.evaluation(name), 'summary.json'), EvaluationSummary, {
+    boundary: 'checkpoint',
+    remedy: `Remove ${run.evaluation(name)}; drift-grpo eval makes another one.`,
+  })
 
 /** Evaluations of other prompts, with other samples or by another judge are no rivals. */
 const conditionsOf = ({ promptSetHash, targetSetHash, judge, rewards, decoding }: EvaluationSummary): string =>
@@ -75,14 +70,11 @@ const bestFile = (run: RunDirectory): string => run.at('best.json')
 export const writeBest = (run: RunDirectory, best: Best): Promise<void> => writeJsonAtomic(bestFile(run), best)
 
 /** Null where no evaluation during training chose one. */
-export const readBest = async (run: RunDirectory): Promise<Best | null> => {
-  try {
-    return Best.parse(JSON.parse(await readFile(bestFile(run), 'utf8')))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
-}
+export const readBest = (run: RunDirectory): Promise<Best | null> =>
+  readJsonFile(bestFile(run), Best, {
+    boundary: 'checkpoint',
+    remedy: 'Remove it; the next evaluation during training writes it anew.',
+  })
 
 /** A resumed run makes the steps after its checkpoint again: what was concluded from them goes. */
 export const forgetLaterEvaluations = async (

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { jsonLines } from '../../data/store/jsonl.ts'
 import type { EvaluationStatistics } from '../../data/records/evaluation.ts'
 import type { EvaluationSample, EvaluationSummary } from '../../data/records/run.ts'
 import { writeFileAtomic, writeJsonAtomic } from '../../data/store/atomic.ts'
@@ -88,10 +89,6 @@ const samplesOf = async (
   return all
 }
 
-function* linesOf(records: readonly unknown[]): Generator<string> {
-  for (const record of records) yield `${JSON.stringify(record)}\n`
-}
-
 const summarise = async (
   request: EvaluationRequest,
   base: readonly EvaluationSample[],
@@ -122,9 +119,9 @@ const summarise = async (
 /** Writes eval/<name>/; summary.json comes last: where it is, everything is. */
 const record = async ({ run, name, prompts }: EvaluationRequest, evaluation: Evaluation): Promise<void> => {
   const at = (file: string): string => join(run.evaluation(name), file)
-  await writeFileAtomic(at('prompts.jsonl'), linesOf(prompts.map(({ prompt }) => prompt)))
-  await writeFileAtomic(at('base.jsonl'), linesOf(evaluation.base))
-  await writeFileAtomic(at('trained.jsonl'), linesOf(evaluation.trained))
+  await writeFileAtomic(at('prompts.jsonl'), jsonLines(prompts.map(({ prompt }) => prompt)))
+  await writeFileAtomic(at('base.jsonl'), jsonLines(evaluation.base))
+  await writeFileAtomic(at('trained.jsonl'), jsonLines(evaluation.trained))
   await writeJsonAtomic(at('statistics.json'), evaluation.statistics)
   await writeJsonAtomic(at('summary.json'), evaluation.summary)
 }

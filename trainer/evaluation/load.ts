@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
 import { EvaluationStatistics } from '../../data/records/evaluation.ts'
 import { EvaluationSample, EvaluationSummary } from '../../data/records/run.ts'
-import { readJsonl } from '../../data/store/jsonl.ts'
+import { readJsonFile } from '../../data/store/json-file.ts'
+import { readRecords } from '../../data/store/jsonl.ts'
 
 /** The two models of an evaluation. */
 export const sideNames = ['base', 'trained'] as const
@@ -27,29 +27,16 @@ export interface EvaluationSide {
   readonly samples: readonly EvaluationSample[]
 }
 
+const damage = { boundary: 'usage', remedy: 'Make it anew: drift-grpo eval --run RUN.' } as const
+
 const unreadable = (path: string, detail: string): PipelineError =>
-  new PipelineError('usage', `${path} is not an evaluation that this version wrote: ${detail}`, {
-    remedy: 'Make it again: drift-grpo eval --run RUN.',
-  })
+  new PipelineError('usage', `${path} is not a whole evaluation: ${detail}`, damage)
 
 /** Reads summary.json of an evaluation's directory. */
 export const readSummary = async (directory: string): Promise<EvaluationSummary> => {
-  const path = join(directory, 'summary.json')
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new PipelineError('usage', `${directory} holds no finished evaluation: there is no summary.json`, {
-      remedy: 'Make one: drift-grpo eval --run RUN.',
-      cause: error,
-    })
-  }
-  try {
-    return EvaluationSummary.parse(JSON.parse(text))
-  } catch (error) {
-    throw unreadable(path, error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message)
-  }
+  const summary = await readJsonFile(join(directory, 'summary.json'), EvaluationSummary, damage)
+  if (summary !== null) return summary
+  throw new PipelineError('usage', `${directory} holds no finished evaluation: there is no summary.json`, damage)
 }
 
 /** The statistics that were written with an evaluation; null where there are none, or others than this version writes. */
@@ -66,9 +53,10 @@ const readSamples = async (directory: string, side: SideName): Promise<Evaluatio
   const path = join(directory, `${side}.jsonl`)
   const samples: EvaluationSample[] = []
   try {
-    for await (const line of readJsonl(path)) samples.push(EvaluationSample.parse(line))
+    for await (const sample of readRecords(path, EvaluationSample, damage)) samples.push(sample)
   } catch (error) {
-    throw unreadable(path, error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw unreadable(path, 'it is missing')
   }
   return samples
 }

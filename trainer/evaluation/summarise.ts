@@ -1,9 +1,8 @@
 import { nodeIds, type NodeId } from '../../data/records/node.ts'
 import type { EvaluationRow, EvaluationSample, EvaluationScores } from '../../data/records/run.ts'
-import { mean } from '../../data/statistics.ts'
+import { mean, meanOrNull } from '../../data/statistics.ts'
 import { byPrompt, difference, directions, pairPrompts } from './pairing.ts'
 
-const meanOrNull = (values: readonly number[]): number | null => (values.length === 0 ? null : mean(values))
 const share = (flags: readonly boolean[]): number | null => meanOrNull(flags.map(Number))
 
 /** Means over samples. Where all are scored that is the mean over prompts as well: each has equally many. */

@@ -1,8 +1,10 @@
 import { RolloutRecord } from '../../data/records/run.ts'
 import type { Cell } from '../../data/store/csv.ts'
-import { readJsonl } from '../../data/store/jsonl.ts'
+import { readJsonl, readRecords } from '../../data/store/jsonl.ts'
 import { asMetricsRow, splitAttempts, type MetricsRow } from '../dashboard/series.ts'
 import type { RunDirectory } from '../run-directory.ts'
+
+const damage = { boundary: 'checkpoint', remedy: 'Restore it from a copy of the run.' } as const
 
 /** Lines of metrics.jsonl that count: of a step that was made again, what the later attempt made. In the order of steps. */
 export const readMetrics = async (run: RunDirectory): Promise<MetricsRow[]> => {
@@ -55,7 +57,7 @@ export async function* rolloutRows(
   components: readonly string[],
 ): AsyncGenerator<RolloutRow> {
   try {
-    for await (const line of readJsonl(run.rollouts(step))) yield* rowsOf(RolloutRecord.parse(line), components)
+    for await (const record of readRecords(run.rollouts(step), RolloutRecord, damage)) yield* rowsOf(record, components)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }

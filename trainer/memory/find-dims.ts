@@ -1,16 +1,15 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { z } from 'zod'
+import { readJsonFile } from '../../data/store/json-file.ts'
 import { knownModels } from './known-models.ts'
 import { readDims, type ModelDims } from './model-dims.ts'
 
-const readConfig = async (directory: string): Promise<unknown> => {
-  try {
-    return JSON.parse(await readFile(join(directory, 'config.json'), 'utf8')) as unknown
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
-}
+/** config.json of a model's directory; null where there is none. */
+export const readModelConfig = (directory: string): Promise<unknown> =>
+  readJsonFile(join(directory, 'config.json'), z.unknown(), {
+    boundary: 'config',
+    remedy: 'Download the model again, or correct model.path.',
+  })
 
 /**
  * The size of a model from its config.json, before anything is downloaded: from its directory, else what is known of the
@@ -21,6 +20,6 @@ export const findDims = async (model: {
   readonly directory: string | null
   readonly name: string
 }): Promise<ModelDims | null> => {
-  const own = model.directory === null ? null : readDims(await readConfig(model.directory))
+  const own = model.directory === null ? null : readDims(await readModelConfig(model.directory))
   return own ?? readDims(knownModels[model.name])
 }

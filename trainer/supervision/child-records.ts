@@ -1,10 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
+import { namesIn } from '../../data/store/folders.ts'
 import { processStart } from '../lock.ts'
 import { killGroup, killLeaderless } from './kill-group.ts'
 
@@ -63,12 +64,8 @@ const readRecord = async (file: string): Promise<ChildRecord | undefined> => {
  * machines stay.
  */
 export const findOrphans = async (directory: string): Promise<Orphan[]> => {
-  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
   const orphans: Orphan[] = []
-  for (const name of names.filter((one) => one.endsWith('.json'))) {
+  for (const name of (await namesIn(directory)).filter((one) => one.endsWith('.json'))) {
     const file = join(directory, name)
     const record = await readRecord(file)
     if (record === undefined || record.host !== hostname() || lives(record.owner)) continue

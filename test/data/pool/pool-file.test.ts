@@ -12,12 +12,11 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 
 const path = join(temporaryDirectory(), 'pool.jsonl')
 
-const read = async (...lines: string[]): Promise<{ prompts: Prompt[]; duplicates: number[] }> => {
+const read = async (...lines: string[]): Promise<Prompt[]> => {
   writeFileSync(path, lines.join('\n'))
   const prompts: Prompt[] = []
-  const duplicates: number[] = []
-  for await (const prompt of readPool(path, { onDuplicate: (_, line) => duplicates.push(line) })) prompts.push(prompt)
-  return { prompts, duplicates }
+  for await (const prompt of readPool(path)) prompts.push(prompt)
+  return prompts
 }
 const fault = async (...lines: string[]): Promise<PipelineError> => {
   const error: unknown = await read(...lines).then(
@@ -52,27 +51,26 @@ const whole = JSON.stringify(built)
 
 describe("a user's own prompt", () => {
   test('needs node, messages and facts; the rest follows', async () => {
-    const { prompts } = await read(line({ target: undefined }))
+    const prompts = await read(line({ target: undefined }))
     expect(prompts[0]).toMatchObject({ node: 'n3', facts: { node: 'n3' }, target: null, split: 'train' })
     expect(prompts[0]?.id).toMatch(/^[0-9a-f]{16}$/)
   })
 
   test('may name its node by id or by tag', async () => {
     const [byTag, byId] = [await read(line()), await read(line({ node: 'n3' }))]
-    expect(byTag.prompts).toEqual(byId.prompts)
-    expect(byTag.prompts[0]?.target).toEqual({ node: 'n3', apps: ['mail'] })
+    expect(byTag).toEqual(byId)
+    expect(byTag[0]?.target).toEqual({ node: 'n3', apps: ['mail'] })
     expect(nodeContracts.n3.tag).toBe('search_api')
   })
 
   test('may be held out', async () => {
-    expect((await read(line({ split: 'heldout' }))).prompts[0]?.split).toBe('heldout')
+    expect((await read(line({ split: 'heldout' })))[0]?.split).toBe('heldout')
   })
 })
 
-test('equal prompts are one prompt, and the others are counted', async () => {
-  const { prompts, duplicates } = await read(line(), '', line(), whole, whole)
+test('equal prompts are one prompt', async () => {
+  const prompts = await read(line(), '', line(), whole, whole)
   expect(prompts).toHaveLength(2)
-  expect(duplicates).toEqual([3, 5])
 })
 
 describe('a fault names file, line, field and value', () => {

@@ -43,9 +43,22 @@ describe('the shape of a model', () => {
     expect(await readModelShape(folder)).toBeNull()
   })
 
-  it('refuses a weight file that is none', async () => {
+  it.each([
+    ['other bytes', Buffer.alloc(16, 0xff)],
+    ['nothing', Buffer.alloc(0)],
+    ['what Git LFS leaves of one', Buffer.from('version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n')],
+    ['a header that breaks off', Buffer.concat([Buffer.from([200, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('{"a": ')])],
+  ])('refuses a weight file that is %s, and says what to do', async (_, bytes) => {
     writeSettings(settings)
-    writeFileSync(join(folder, 'model.safetensors'), Buffer.alloc(16, 0xff))
-    await expect(readModelShape(folder)).rejects.toThrow('is not a safetensors file')
+    writeFileSync(join(folder, 'model.safetensors'), bytes)
+    await expect(readModelShape(folder)).rejects.toMatchObject({
+      message: expect.stringContaining('is not a safetensors file') as string,
+      remedy: expect.stringContaining('git lfs pull') as string,
+    })
+  })
+
+  it('refuses settings that are no JSON', async () => {
+    writeFileSync(join(folder, 'config.json'), '{"model_type": ')
+    await expect(readModelShape(folder)).rejects.toMatchObject({ boundary: 'config' })
   })
 })

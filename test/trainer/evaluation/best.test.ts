@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -41,6 +41,15 @@ describe('the best checkpoint', () => {
     const samples = [makeSample({ promptId: 'a', node: 'n1', components: { judge: 0 }, right: false })]
     writeEvaluation(mixed.evaluation('step-000020'), samples, samples, { name: 'step-000020', step: 20 })
     expect(await findBest(mixed, 'exactly_right')).toMatchObject({ step: 20, value: 0 })
+  })
+
+  it('is not chosen past a damaged record, which is named with what to do', async () => {
+    const damaged = runWith({ 10: [true, 1], 20: [true, 1] })
+    writeFileSync(join(damaged.evaluation('step-000020'), 'summary.json'), '{"name": "st')
+    const named = { boundary: 'checkpoint', remedy: expect.stringContaining('Remove') as string }
+    await expect(findBest(damaged, 'reward')).rejects.toMatchObject(named)
+    writeFileSync(damaged.at('best.json'), '')
+    await expect(readBest(damaged)).rejects.toMatchObject(named)
   })
 
   it('is chosen again when a run goes back to an earlier step', async () => {
