@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 
@@ -26,6 +27,11 @@ export interface Interrupts {
   readonly exitCode: () => number | undefined
   /** Gives the signals back to their default handling. */
   readonly dispose: () => void
+}
+
+/** Resolves when a signal is aborted. */
+export const untilAborted = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
 /** How long an end "now" may take before the process is ended all the same. */

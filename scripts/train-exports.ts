@@ -2,10 +2,9 @@ import type { Config } from '../configs/schema.ts'
 import { connectSinks } from '../trainer/exports/connect.ts'
 import { Follower } from '../trainer/exports/follow.ts'
 import { flatParams } from '../trainer/exports/label.ts'
-import type { SinkEnding } from '../trainer/exports/sink.ts'
 import { findStartingPoint } from '../trainer/resume.ts'
 import type { RunDirectory } from '../trainer/run-directory.ts'
-import type { TrainingOutcome } from '../trainer/train.ts'
+import type { TrainingOptions } from '../trainer/train.ts'
 
 /** How long the end of a training may wait for a slow server. */
 const patienceMs = 10_000
@@ -17,45 +16,50 @@ export interface TrainExports {
   readonly signal: AbortSignal
 }
 
+/** A follower, and what it warned about, which is an event of the run. */
+interface Following {
+  readonly follower: Follower
+  readonly warningsWritten: () => Promise<void>
+}
+
 const start = async (
   { config, say }: TrainExports,
   open: Awaited<ReturnType<typeof connectSinks>>,
   run: RunDirectory,
-): Promise<Follower | null> => {
+): Promise<Following | null> => {
   const { attempt } = await findStartingPoint(run)
   const label = { name: run.id, attempt, startedAt: Date.now(), params: flatParams(config) }
   const sinks = await open(run, label)
   if (sinks.length === 0) return null
+  let written = Promise.resolve()
   const onWarning = (message: string): void => {
     say(`warning: ${message}`)
     const event = { at: new Date().toISOString(), attempt, step: null, kind: 'warning', message } as const
-    run.appendEvent(event).catch((error: unknown) => say(`warning: ${(error as Error).message}`))
+    written = written
+      .then(() => run.appendEvent(event))
+      .catch((error: unknown) => say(`warning: ${(error as Error).message}`))
   }
   const everyMs = config.exports.everySeconds * 1000
-  return new Follower({ path: run.metrics, attempt, sinks, everyMs, patienceMs, onWarning })
+  const follower = new Follower({ path: run.metrics, attempt, sinks, everyMs, patienceMs, onWarning })
+  return { follower, warningsWritten: () => written }
 }
 
-const endingOf = ({ kind }: TrainingOutcome): SinkEnding => (kind === 'finished' ? 'finished' : 'stopped')
+const endingOf = { finished: 'finished', stopped: 'stopped', aborted: 'stopped', failed: 'failed' } as const
 
 /**
- * Sends the metrics of a training to where its config says, while `work` goes on. `work` calls `follow` when the run's
- * directory is there. A sink that cannot start is an error; one that fails later is a warning.
+ * Sends the metrics of a training to where its config says, from when the run's directory is there to when it is let go. A
+ * sink that is not there is an error now, one that cannot start is one when the run opens; one that fails later is a warning.
  */
-export const withExports = async (
-  exports: TrainExports,
-  work: (follow: (run: RunDirectory) => Promise<void>) => Promise<TrainingOutcome>,
-): Promise<TrainingOutcome> => {
+export const exportsOf = async (exports: TrainExports): Promise<Pick<TrainingOptions, 'onOpened' | 'onEnding'>> => {
   const open = await connectSinks(exports.config.exports, exports.env, exports.signal)
-  let follower: Follower | null = null
-  let ending: SinkEnding = 'failed'
-  try {
-    const outcome = await work(async (run) => {
-      follower = await start(exports, open, run)
-    })
-    ending = endingOf(outcome)
-    return outcome
-  } finally {
-    // Assigned in a callback, which the compiler does not follow.
-    await (follower as Follower | null)?.close(ending)
+  let following: Following | null = null
+  return {
+    onOpened: async (run) => {
+      following = await start(exports, open, run)
+    },
+    onEnding: async (kind) => {
+      await following?.follower.close(endingOf[kind])
+      await following?.warningsWritten()
+    },
   }
 }

@@ -36,6 +36,8 @@ export interface TrainingOptions {
   readonly resume?: string | null
   /** Called once the run's directory is there and held, before any process is started. */
   readonly onOpened?: ((run: RunDirectory) => Promise<void>) | undefined
+  /** Called when nothing more is done for the run, while it is still held: what writes into it ends here. */
+  readonly onEnding?: ((kind: TrainingOutcome['kind'] | 'failed') => Promise<void>) | undefined
   /** Aborted: finish the step under way, save a checkpoint, return. */
   readonly stop?: AbortSignal | undefined
   /** Aborted: end now. No process is left behind. */
@@ -221,6 +223,7 @@ export const runTraining = async (options: TrainingOptions): Promise<TrainingOut
       recorder.warning(text)
     },
   })
+  let kind: TrainingOutcome['kind'] | 'failed' = 'failed'
   try {
     await recorder.status('starting', opened.checkpoint)
     await options.onOpened?.(opened.run)
@@ -231,15 +234,22 @@ export const runTraining = async (options: TrainingOptions): Promise<TrainingOut
       `after step ${ending.state?.nextStep ?? 0}`,
       ending.state?.nextStep ?? 0,
     )
+    kind = ending.kind
     return outcome(session, ending)
   } catch (error) {
-    return outcome(session, await afterFailure(session, error))
+    const ending = await afterFailure(session, error)
+    kind = ending.kind
+    return outcome(session, ending)
   } finally {
     progress.close()
     await stopHeartbeat()
-    // Warnings that nobody waited for: nothing is written into a run once its lock is gone.
-    await recorder.settle().catch(() => undefined)
-    await opened.release()
+    // Nothing is written into a run once its lock is gone: neither by the caller nor what nobody waited for.
+    try {
+      await options.onEnding?.(kind)
+    } finally {
+      await recorder.settle().catch(() => undefined)
+      await opened.release()
+    }
   }
 }
 

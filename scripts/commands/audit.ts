@@ -11,7 +11,7 @@ import { renderAudit, renderAuditPlan } from '../audit/render.ts'
 import { drawCompletions } from '../audit/samples.ts'
 import { defineCommand } from '../command.ts'
 import { withJudgeEngine } from '../judge-engine.ts'
-import { wholeNumber } from '../number-options.ts'
+import { setOption, wholeNumber } from '../options.ts'
 import { findRun, loadRunConfig } from '../run-config.ts'
 import { readCompletions } from '../score/given-completion.ts'
 import { readPromptIndex } from '../score/prompts.ts'
@@ -72,14 +72,7 @@ export const auditCommand = defineCommand({
   summary: 'Put a judge to the test: doctored twins, score distribution, agreement, noise',
   options: {
     config: { type: 'string', describe: 'config with the judge; default with --run: the config of that run' },
-    set: {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: 'override one value, as in --set judge.model=other',
-      requiresArg: true,
-      nargs: 1,
-    },
+    set: setOption('judge.model=other'),
     run: {
       type: 'string',
       describe: 'id of a run, or its path: completions for the distribution come from its rollouts',

@@ -7,7 +7,7 @@ import { knownAttacks, shortfalls } from '../../data/pool/shortfall.ts'
 import { nodeContracts, nodeIds } from '../../data/records/node.ts'
 import { generateTrajectories } from '../../data/world/trajectories.ts'
 import { defineCommand } from '../command.ts'
-import { shareOption, wholeNumber } from '../number-options.ts'
+import { shareOption, wholeNumber } from '../options.ts'
 import { table } from '../table.ts'
 
 /** Recordings have no natural end of training prompts: as many are taken as stay balanced. */
@@ -28,7 +28,7 @@ const fromRecordings = (directory: string, options: BuildOptions, unlabelled: bo
   if (prompts.length === 0) {
     const count = Object.values(refused).reduce((sum, one) => sum + one, 0)
     throw new PipelineError('pool', `no prompt can be made of ${directory}: ${count} recorded runs were refused`, {
-      remedy: 'Give the directory that holds runs/;. --unlabelled takes runs without labels.',
+      remedy: 'Give the directory that holds runs/; --unlabelled takes runs without labels.',
     })
   }
   return { prompts, report: { ...report, rejected: { ...report.rejected, ...refused } } }

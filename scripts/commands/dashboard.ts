@@ -1,29 +1,17 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { exitCodes, PipelineError } from '../../data/errors.ts'
-import { isLoopback } from '../../rewards/service/access.ts'
+import { exitCodes } from '../../data/errors.ts'
 import { serveRewards as serve } from '../../rewards/service/server.ts'
 import { createDashboard } from '../../trainer/dashboard/app.ts'
 import { installedAssets } from '../../trainer/dashboard/assets.ts'
-import type { DashboardAccess } from '../../trainer/dashboard/guard.ts'
+import { accessFor } from '../access.ts'
 import { defineCommand } from '../command.ts'
 import { serveNearby, usualPort } from '../dashboard-port.ts'
-import { wholeNumber } from '../number-options.ts'
+import { untilAborted } from '../interrupts.ts'
+import { portOption } from '../options.ts'
 
 const tokenVariable = 'DRIFT_GRPO_DASHBOARD_TOKEN'
-const highestPort = 65_535
-
-const usage = (message: string, remedy: string): PipelineError => new PipelineError('usage', message, { remedy })
-
-/** Whoever reaches it can read prompts, completions and configs: elsewhere than on loopback only with a token. */
-export const accessFor = (host: string, token: string | undefined): DashboardAccess => {
-  const loopbackOnly = isLoopback(host)
-  const remedy = `Give --token TOKEN, or set ${tokenVariable}; or leave --host away and use ssh -L.`
-  if (token === '') throw usage('the token is empty', remedy)
-  if (!loopbackOnly && token === undefined)
-    throw usage(`--host ${host} is reached from other machines, and there is no token`, remedy)
-  return { token: token ?? null, loopbackOnly }
-}
+const tokenRemedy = `Give --token TOKEN, or set ${tokenVariable}; or leave --host away and use ssh -L.`
 
 export const dashboardCommand = defineCommand({
   name: 'dashboard [dir]',
@@ -33,7 +21,7 @@ export const dashboardCommand = defineCommand({
     dir: { type: 'string', default: 'runs', hidden: true },
     host: { type: 'string', default: '127.0.0.1', describe: 'address to listen on; other than loopback needs a token' },
     port: {
-      ...wholeNumber('port', 0),
+      ...portOption('port'),
       describe: `port to listen on, 0 for a free one; default: ${usualPort}, or a free one where that is taken`,
     },
     token: { type: 'string', describe: `token that browsers must show; default: ${tokenVariable}, else none` },
@@ -44,9 +32,7 @@ export const dashboardCommand = defineCommand({
     ['drift-grpo dashboard --host 0.0.0.0 --token SECRET', 'for browsers on other machines'],
   ],
   run: async ({ dir, host, port, token }, { cwd, env, out, interrupts }) => {
-    if (port !== undefined && port > highestPort)
-      throw usage(`--port: ${port} is not a port`, `Ports end at ${highestPort}.`)
-    const access = accessFor(host, token ?? env[tokenVariable])
+    const access = accessFor(host, token ?? env[tokenVariable], tokenRemedy)
     const directory = resolve(cwd, dir)
     const assets = installedAssets()
     // Fails now, with what to do, instead of with a blank page.
@@ -64,10 +50,7 @@ export const dashboardCommand = defineCommand({
     if (access.loopbackOnly)
       out.progress(`from another machine: ssh -L ${server.port}:127.0.0.1:${server.port} ${hostname()}`)
     out.data(server.url)
-    await new Promise<void>((stop) => {
-      if (finish.aborted) stop()
-      else finish.addEventListener('abort', () => stop(), { once: true })
-    })
+    await untilAborted(finish)
     // Pages that follow a run keep a request open for as long as they are open.
     server.abort()
     await server.close()

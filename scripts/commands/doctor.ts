@@ -5,6 +5,7 @@ import { checks } from '../doctor/checks.ts'
 import { openContext } from '../doctor/context.ts'
 import { examine, type Examined } from '../doctor/examine.ts'
 import { table } from '../table.ts'
+import { setOption } from '../options.ts'
 
 const marks = { ok: 'ok', warn: 'warning', fail: 'FAILED', skip: '-' } as const satisfies Record<
   Examined['state'],
@@ -28,14 +29,7 @@ export const doctorCommand = defineCommand({
       default: 'tiny.yaml',
       describe: 'config file; a bare name is also looked up among the shipped ones',
     },
-    set: {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: 'override one value, as in --set worker.device=cpu',
-      requiresArg: true,
-      nargs: 1,
-    },
+    set: setOption('worker.device=cpu'),
     json: { type: 'boolean', default: false, describe: 'print the findings as JSON' },
   },
   examples: [

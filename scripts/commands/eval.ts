@@ -7,7 +7,7 @@ import { renderEvaluation } from '../../trainer/evaluation-table.ts'
 import { defineCommand } from '../command.ts'
 import { evaluateRun } from '../evaluate-run.ts'
 import { withJudgeEngine } from '../judge-engine.ts'
-import { wholeNumber } from '../number-options.ts'
+import { wholeNumber } from '../options.ts'
 import { findRun, loadRunConfig } from '../run-config.ts'
 
 const readPrompts = async (file: string, wanted: (prompt: Prompt) => boolean): Promise<Prompt[]> => {

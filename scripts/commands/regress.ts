@@ -8,7 +8,7 @@ import { defaultAlpha, defaultFailOn, regressionVerdict } from '../../trainer/ev
 import { junitVerdict } from '../../trainer/evaluation/regression-junit.ts'
 import { renderVerdict } from '../../trainer/evaluation/regression-text.ts'
 import { defineCommand } from '../command.ts'
-import { wholeNumber } from '../number-options.ts'
+import { wholeNumber } from '../options.ts'
 
 const decimalOption = (name: string) =>
   ({

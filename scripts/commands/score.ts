@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { exitCodes } from '../../data/errors.ts'
 import { defineCommand } from '../command.ts'
 import type { Output } from '../output.ts'
+import { setOption } from '../options.ts'
 import { openScoreJob, type ScoreJob } from '../score/job.ts'
 import { renderChange, renderRows } from '../score/render.ts'
 import { noFiles, openReportFiles, type ReportFiles } from '../score/report-files.ts'
@@ -89,14 +90,7 @@ export const scoreCommand = defineCommand({
     against: { type: 'string', describe: 'id of a run, or its path: score its rollouts again and compare' },
     dir: { type: 'string', default: 'runs', describe: 'directory of the runs' },
     config: { type: 'string', describe: 'config with the sections rewards and judge; without one their defaults hold' },
-    set: {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: 'override one value, as in --set rewards.profile=hardened',
-      requiresArg: true,
-      nargs: 1,
-    },
+    set: setOption('rewards.profile=hardened'),
     out: { type: 'string', describe: 'directory for scores.jsonl, summary.json and, with --against, changes.jsonl' },
     json: { type: 'boolean', default: false, describe: 'print the summary as JSON' },
   },

@@ -1,38 +1,25 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../configs/load.ts'
 import type { Config } from '../../configs/schema.ts'
-import { exitCodes, PipelineError } from '../../data/errors.ts'
+import { longestSeconds } from '../../data/duration.ts'
+import { exitCodes } from '../../data/errors.ts'
 import { openPool, type PoolSurroundings } from '../../data/pool/open.ts'
 import { readPool } from '../../data/pool/pool-file.ts'
 import type { Prompt } from '../../data/records/prompt.ts'
 import { createJudge } from '../../judge/create.ts'
 import { noticeText } from '../../judge/judge.ts'
 import { rewardMaximum } from '../../rewards/config.ts'
-import { isLoopback, type Access } from '../../rewards/service/access.ts'
 import { createRewardApp } from '../../rewards/service/app.ts'
 import { serveRewards, type RewardServer } from '../../rewards/service/server.ts'
 import { defaultStopTokens } from '../../rewards/service/stop-tokens.ts'
+import { accessFor } from '../access.ts'
 import { defineCommand } from '../command.ts'
 import { withJudgeEngine } from '../judge-engine.ts'
-import { wholeNumber } from '../number-options.ts'
-import type { Interrupts } from '../interrupts.ts'
+import { untilAborted, type Interrupts } from '../interrupts.ts'
+import { portOption, setOption, wholeNumber } from '../options.ts'
 import { rewardTokenVariable } from '../train-service.ts'
 
-const highestPort = 65_535
-
-const usage = (message: string, remedy: string): PipelineError => new PipelineError('usage', message, { remedy })
-
-/** Elsewhere than on loopback anybody could spend the judge's time: only with a token. */
-const accessFor = (host: string, token: string | undefined): Access => {
-  const loopbackOnly = isLoopback(host)
-  if (token === '') throw usage('the token is empty', `Give --token TOKEN, or set ${rewardTokenVariable}.`)
-  if (!loopbackOnly && token === undefined)
-    throw usage(
-      `--host ${host} is reached from other machines, and there is no token`,
-      `Give --token TOKEN, or set ${rewardTokenVariable}.`,
-    )
-  return { token: token ?? null, loopbackOnly }
-}
+const tokenRemedy = `Give --token TOKEN, or set ${rewardTokenVariable}.`
 
 /** The prompts that requests may name by id. */
 const promptsOf = async (
@@ -61,10 +48,7 @@ const sayOnce = (say: (text: string) => void) => {
 
 /** Serves until the first signal, then lets requests in flight finish; a second signal cuts them. */
 const serveUntilStopped = async (server: RewardServer, { finish, abort }: Interrupts): Promise<void> => {
-  await new Promise<void>((stop) => {
-    if (finish.aborted) stop()
-    else finish.addEventListener('abort', () => stop(), { once: true })
-  })
+  await untilAborted(finish)
   if (abort.aborted) server.abort()
   abort.addEventListener('abort', () => server.abort(), { once: true })
   await server.close()
@@ -79,16 +63,9 @@ export const serveRewardsCommand = defineCommand({
       demandOption: true,
       describe: 'config file; its rewards, judge and pool are what is served',
     },
-    set: {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: 'override one value, as in --set judge.kind=none',
-      requiresArg: true,
-      nargs: 1,
-    },
+    set: setOption('judge.kind=none'),
     host: { type: 'string', default: '127.0.0.1', describe: 'address to listen on; other than loopback needs a token' },
-    port: { ...wholeNumber('port', 0), default: 8200, describe: 'port to listen on; 0 takes a free one' },
+    port: { ...portOption('port'), default: 8200, describe: 'port to listen on; 0 takes a free one' },
     token: { type: 'string', describe: `token that clients must send; default: ${rewardTokenVariable}, else none` },
     pool: {
       type: 'string',
@@ -104,7 +81,11 @@ export const serveRewardsCommand = defineCommand({
       describe: 'text to cut from the end of what OpenRLHF, slime and NeMo-Gym send',
     },
     'max-body': { ...wholeNumber('max-body', 1), default: 32, describe: 'largest request, in MiB' },
-    timeout: { ...wholeNumber('timeout', 1), default: 100, describe: 'longest wait for a verdict, in seconds' },
+    timeout: {
+      ...wholeNumber('timeout', 1, longestSeconds),
+      default: 100,
+      describe: 'longest wait for a verdict, in seconds',
+    },
   },
   examples: [
     ['drift-grpo serve-rewards --config tiny.yaml', 'on http://127.0.0.1:8200; prints the address'],
@@ -112,8 +93,7 @@ export const serveRewardsCommand = defineCommand({
     ['drift-grpo serve-rewards --config tiny.yaml --host 0.0.0.0 --token SECRET', 'for trainers on other machines'],
   ],
   run: async (args, { cwd, env, out, interrupts }) => {
-    if (args.port > highestPort) throw usage(`--port: ${args.port} is not a port`, `Ports end at ${highestPort}.`)
-    const access = accessFor(args.host, args.token ?? env[rewardTokenVariable])
+    const access = accessFor(args.host, args.token ?? env[rewardTokenVariable], tokenRemedy)
     const { config } = await loadConfig({ name: args.config, sets: args.set, cwd })
     const signals = interrupts('finishing the requests in flight')
     if (!args.inline) out.progress('opening the pool')

@@ -17,14 +17,14 @@ import { auditBeforeTraining, auditWarnings, storeAudit } from '../audit/before-
 import { defineCommand, type CommandContext } from '../command.ts'
 import { finishedOutcome } from '../finished-run.ts'
 import { withJudgeEngine } from '../judge-engine.ts'
-import { wholeNumber } from '../number-options.ts'
+import { portOption, setOption } from '../options.ts'
 import { gatherFacts } from '../plan/gather.ts'
 import { gatherMemoryPlan, renderMemoryPlan } from '../plan/memory.ts'
 import { makePlan, type Plan } from '../plan/plan.ts'
 import { renderConfig, renderPlan } from '../plan/render.ts'
 import { preflight } from '../preflight.ts'
 import { dashboardVariable, withDashboard } from '../train-dashboard.ts'
-import { withExports } from '../train-exports.ts'
+import { exportsOf } from '../train-exports.ts'
 import { withRewardService } from '../train-service.ts'
 import { findNewestRun, findRun, loadRunConfig, requireChangeable, storeRunConfig } from '../run-config.ts'
 
@@ -156,26 +156,25 @@ const train = async (
     const judge = await createJudge(config.judge, surroundings)
     try {
       const prompts = allPrompts(pool)
-      const exports = { config, env: context.env, say: out.progress, signal: stop }
+      const { onOpened, onEnding } = await exportsOf({ config, env: context.env, say: out.progress, signal: stop })
       const isWanted = options.dashboard && context.env[dashboardVariable] !== 'off'
       const training = (show: (run: RunDirectory) => void): Promise<TrainingOutcome> =>
-        withExports(exports, (follow) =>
-          runTraining({
-            config,
-            pool: prompts,
-            warnings: [...warnings, ...auditWarnings(audit)],
-            onOpened: async (run) => {
-              await storeAudit(run, audit)
-              show(run)
-              await follow(run)
-            },
-            judge,
-            source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
-            ...{ resume: job.resume, stop, abort, cwd },
-            progress: process.stderr,
-            onStart: context.trainingStarted,
-          }),
-        )
+        runTraining({
+          config,
+          pool: prompts,
+          warnings: [...warnings, ...auditWarnings(audit)],
+          onOpened: async (run) => {
+            await storeAudit(run, audit)
+            show(run)
+            await onOpened?.(run)
+          },
+          onEnding,
+          judge,
+          source: { name: job.name, text: job.text, values: config, provenance: job.provenance },
+          ...{ resume: job.resume, stop, abort, cwd },
+          progress: process.stderr,
+          onStart: context.trainingStarted,
+        })
       const port = options.rewardsPort
       const service = { rewards: config.rewards, judge, pool: prompts, env: context.env, say: out.progress, abort }
       const outcome = await withDashboard({ isWanted, say: out.progress }, (show) =>
@@ -193,14 +192,7 @@ export const trainCommand = defineCommand({
   summary: 'Train an adapter as a config says, or continue a run',
   options: {
     config: { type: 'string', describe: 'config file; a bare name is also looked up among the shipped ones' },
-    set: {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: 'override one value, as in --set grpo.beta=0.02',
-      requiresArg: true,
-      nargs: 1,
-    },
+    set: setOption('grpo.beta=0.02'),
     resume: {
       type: 'string',
       describe: 'continue this run (id or path); without a value, the newest that is neither finished nor in use',
@@ -208,7 +200,7 @@ export const trainCommand = defineCommand({
     dir: { type: 'string', describe: 'directory of the runs; default: run.dir of the config' },
     'dry-run': { type: 'boolean', default: false, describe: 'print the resolved config and the plan; write nothing' },
     'serve-rewards': {
-      ...wholeNumber('serve-rewards', 0),
+      ...portOption('serve-rewards'),
       describe: 'port on 127.0.0.1 where others may have their completions scored meanwhile; 0 takes a free one',
     },
     dashboard: {

@@ -56,6 +56,8 @@ describe('a bad command line', () => {
     [['build-pool', '--out', 'x'], 'give --world N or --recordings DIRECTORY'],
     [['build-pool', '--out', 'x', '--world', 'many'], '--world: NaN is not a whole number from 5 up'],
     [['build-pool', '--out', 'x', '--world', '5', '--hide-share', '2'], '--hide-share: 2 is not a share from 0 to 1'],
+    [['dashboard', '--port', '70000'], '--port: 70000 is not a whole number from 0 to 65535'],
+    [['train', '--config', 'tiny.yaml', '--serve-rewards', '70000'], '--serve-rewards: 70000 is not a whole number'],
     [[], 'which command?'],
   ])('%j is a usage error', async (args, message) => {
     expectRefusal(await cli(args), 2, message)

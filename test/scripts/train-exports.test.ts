@@ -1,7 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { loadConfig } from '../../configs/load.ts'
 import { packageRoot } from '../../data/package-root.ts'
+import { RunEvent } from '../../data/records/run.ts'
+import { exportsOf } from '../../scripts/train-exports.ts'
+import { RunDirectory } from '../../trainer/run-directory.ts'
 import { mayLack } from '../support/require.ts'
 import { runProgram } from '../support/run-program.ts'
 import { temporaryDirectory } from '../support/tiny-training.ts'
@@ -19,6 +23,47 @@ const everyFile = (directory: string): string[] =>
     const path = join(directory, entry.name)
     return entry.isDirectory() ? everyFile(path) : [path]
   })
+
+const nothing = new AbortController().signal
+
+describe('the exports of a run', () => {
+  it('have written into it all that they will when it ends', async () => {
+    let away = false
+    const server = await mlflowServer({ fail: () => (away ? { status: 503, text: 'away' } : null) })
+    try {
+      const { config } = await loadConfig({
+        name: 'tiny.yaml',
+        sets: [`exports.mlflow.url=${server.url}`, 'exports.everySeconds=600'],
+        cwd: root,
+      })
+      const said: string[] = []
+      const { onOpened, onEnding } = await exportsOf({
+        config,
+        env: {},
+        say: (text) => said.push(text),
+        signal: nothing,
+      })
+      const run = new RunDirectory(temporaryDirectory(), 'mine')
+      mkdirSync(run.root)
+      await onOpened?.(run)
+      const row = { step: 0, attempt: 1, at: '2026-01-01T00:00:00.000Z', reward: 1 }
+      writeFileSync(run.metrics, `${JSON.stringify(row)}\n`)
+      away = true
+      await onEnding?.('finished')
+      const told = readFileSync(run.at('events.jsonl'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => RunEvent.parse(JSON.parse(line)).message)
+      expect(told).toStrictEqual([
+        expect.stringMatching(/^mlflow does not take metrics now, training goes on: .*503: away/),
+        expect.stringMatching(/^mlflow did not take 1 steps/),
+      ])
+      expect(said).toStrictEqual(told.map((message) => `warning: ${message}`))
+    } finally {
+      await server.close()
+    }
+  })
+})
 
 describe.skipIf(notReady)('a training that sends its metrics on (skipped without .venv and data/tiny-base)', () => {
   const servers: { close: () => Promise<void> }[] = []

@@ -6,6 +6,7 @@ import { EvaluationSample, EvaluationSummary, RolloutRecord, RunEvent, RunStatus
 import { UpdateBatch, UpdateResult } from '../../data/records/update.ts'
 import { processStart } from '../../trainer/lock.ts'
 import { runTraining, type TrainingOptions, type TrainingOutcome } from '../../trainer/train.ts'
+import { WorkerSection } from '../../trainer/worker-config.ts'
 import {
   captured,
   letterJudge,
@@ -31,6 +32,20 @@ const comparable = (line: unknown): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(line as object).filter(([key]) => !/^(at|attempt|step_time|time\/.*|worker\/.*)$/.test(key)),
   )
+
+it('gives a caller the end of a run while the run is still held', async () => {
+  const runs = temporaryDirectory()
+  const config = tinyConfig(temporaryDirectory(), runs, { run: { dir: runs, steps: 1, id: 'ends' } })
+  const endings: unknown[] = []
+  const training = runTraining({
+    ...{ pool: shortPool(12, 5), judge: letterJudge, source, progress: captured() },
+    config: { ...config, worker: WorkerSection.parse({ python: '/no/such/python' }) },
+    onEnding: async (kind) => void endings.push({ kind, isHeld: existsSync(join(runs, 'ends', 'lock.json')) }),
+  })
+  await expect(training).rejects.toThrow('Python was not found')
+  expect(endings).toStrictEqual([{ kind: 'failed', isHeld: true }])
+  expect(existsSync(join(runs, 'ends', 'lock.json'))).toBe(false)
+})
 
 describe.skipIf(noPython)('training with the real worker and a tiny random model', () => {
   const runs = temporaryDirectory()

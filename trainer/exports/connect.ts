@@ -22,8 +22,16 @@ export const connectSinks = async (
     ...(mlflow === null ? [] : [await connectMlflow(mlflow, env, signal)]),
     ...(trackio === null ? [] : [await connectTrackio(trackio, env, signal)]),
   ]
-  return async (run, label) => [
-    ...(tensorboard ? [await openEventFile(run, label.attempt)] : []),
-    ...(await Promise.all(remote.map((open) => open(label)))),
-  ]
+  return async (run, label) => {
+    const sinks: Sink[] = []
+    try {
+      if (tensorboard) sinks.push(await openEventFile(run, label.attempt))
+      for (const open of remote) sinks.push(await open(label))
+    } catch (error) {
+      // What is open already is a file here, or a run on a server that waits for its end.
+      await Promise.all(sinks.map((sink) => sink.close('failed', signal).catch(() => undefined)))
+      throw error
+    }
+    return sinks
+  }
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { PipelineError } from '../../data/errors.ts'
 import { exchange, readError, succeeded, type HttpReply } from '../http.ts'
 
@@ -53,6 +54,13 @@ export const requireJson = (api: Api, reply: HttpReply): unknown => {
   } catch (error) {
     throw refusal(api, 'the answer is no JSON', error)
   }
+}
+
+/** What a server of the kind answers; a refusal where it is something else. */
+export const requireShape = <T>(api: Api, shape: z.ZodType<T>, json: unknown): T => {
+  const parsed = shape.safeParse(json)
+  if (parsed.success) return parsed.data
+  throw refusal(api, `the answer is not that of ${api.name}: ${z.prettifyError(parsed.error)}`, parsed.error)
 }
 
 export const postJson = async (api: Api, path: string, body: unknown, signal: AbortSignal): Promise<unknown> =>

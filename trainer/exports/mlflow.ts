@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { MlflowTarget } from './config.ts'
-import { askApi, postJson, requireJson, type Api } from './http-api.ts'
+import { askApi, postJson, requireJson, requireShape, type Api } from './http-api.ts'
 import type { MetricPoint, Sink, SinkEnding } from './sink.ts'
 import type { RunLabel } from './label.ts'
 
@@ -25,8 +25,9 @@ const apiOf = ({ url, tokenEnv }: MlflowTarget, env: NodeJS.ProcessEnv): Api => 
 const findExperiment = async (api: Api, name: string, signal: AbortSignal): Promise<string> => {
   const path = `${root}/experiments/get-by-name?experiment_name=${encodeURIComponent(name)}`
   const reply = await askApi(api, { method: 'GET', path }, signal)
-  if (reply.status !== 404) return Experiment.parse(requireJson(api, reply)).experiment.experiment_id
-  return CreatedExperiment.parse(await postJson(api, `${root}/experiments/create`, { name }, signal)).experiment_id
+  if (reply.status !== 404) return requireShape(api, Experiment, requireJson(api, reply)).experiment.experiment_id
+  const created = await postJson(api, `${root}/experiments/create`, { name }, signal)
+  return requireShape(api, CreatedExperiment, created).experiment_id
 }
 
 interface Metric {
@@ -59,7 +60,8 @@ export const connectMlflow = async (
     ]
     const run_name = attempt === 1 ? name : `${name} attempt ${attempt}`
     const create = { experiment_id: experiment, run_name, start_time: startedAt, tags }
-    const run_id = CreatedRun.parse(await postJson(api, `${root}/runs/create`, create, signal)).run.info.run_id
+    const created = requireShape(api, CreatedRun, await postJson(api, `${root}/runs/create`, create, signal))
+    const { run_id } = created.run.info
     const entries = Object.entries(params).map(([key, value]) => ({ key, value: value.slice(0, longestParam) }))
     for (const some of chunks(entries, mostParams)) {
       await postJson(api, `${root}/runs/log-batch`, { run_id, metrics: [], params: some, tags: [] }, signal)

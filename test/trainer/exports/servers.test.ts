@@ -1,9 +1,13 @@
+import { readdirSync, readlinkSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
-import { MlflowTarget, TrackioTarget } from '../../../trainer/exports/config.ts'
+import { connectSinks } from '../../../trainer/exports/connect.ts'
+import { ExportsSection, MlflowTarget, TrackioTarget } from '../../../trainer/exports/config.ts'
 import { flatParams } from '../../../trainer/exports/label.ts'
 import { connectMlflow } from '../../../trainer/exports/mlflow.ts'
 import type { MetricPoint } from '../../../trainer/exports/sink.ts'
 import { connectTrackio } from '../../../trainer/exports/trackio.ts'
+import { writeResumedRun } from '../../support/exported-run.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 import { mlflowServer, trackioServer } from '../../support/tracking-servers.ts'
 
 const nothing = new AbortController().signal
@@ -12,6 +16,16 @@ const label = {
   ...{ name: 'mine', attempt: 1, startedAt: 5 },
   params: flatParams({ grpo: { beta: 0.04, bounds: [1, 2] }, long: 'x'.repeat(900), none: null }),
 }
+
+/** What this process has open; a descriptor may be gone between two looks. */
+const openFiles = (): string[] =>
+  readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      return []
+    }
+  })
 
 const points = (from: number, to: number): MetricPoint[] =>
   Array.from({ length: to - from }, (_, i) => ({
@@ -65,6 +79,28 @@ describe('MLflow', () => {
     await sink.write(points(0, 3), nothing)
     expect(server.runs[0]?.metrics).toHaveLength(3 * 252)
   })
+
+  it('is refused where something else answers with JSON', async () => {
+    const { target } = await open({ fail: () => ({ json: { status: 'ok' } }) })
+    await expect(connectMlflow(target, {}, nothing)).rejects.toMatchObject({
+      boundary: 'setup',
+      message: expect.stringContaining('the answer is not that of mlflow') as string,
+    })
+  })
+
+  it.skipIf(process.platform !== 'linux')(
+    'that takes no run leaves no other export open (skipped without /proc)',
+    async () => {
+      const { target } = await open({ fail: () => (refusing ? { status: 503, text: 'away' } : null) })
+      let refusing = false
+      const run = writeResumedRun(temporaryDirectory(), 'mine')
+      const section = ExportsSection.parse({ tensorboard: true, mlflow: target })
+      const openSinks = await connectSinks(section, {}, nothing)
+      refusing = true
+      await expect(openSinks(run, label)).rejects.toThrow('503: away')
+      expect(openFiles().filter((path) => path.startsWith(run.root))).toStrictEqual([])
+    },
+  )
 
   it('is refused with the server’s words and without the token', async () => {
     const { target } = await open({ token: 'another' })
