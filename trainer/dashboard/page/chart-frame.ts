@@ -1,3 +1,4 @@
+import { copyButton } from './copy.ts'
 import { h } from './dom.ts'
 import { downloadPng, downloadSvg, downloadText } from './download.ts'
 import { compact } from './format.ts'
@@ -87,11 +88,10 @@ export const chartFrame = (frame: ChartFrame): HTMLElement => {
         button('CSV', 'Download the numbers', () => downloadText(`${id}.csv`, csvOf(header, rows), 'text/csv')),
         button('SVG', 'Download the picture', (event) => downloadSvg(`${id}.svg`, pictureOf(event))),
         button('PNG', 'Download the picture', (event) => void downloadPng(`${id}.png`, pictureOf(event))),
-        h(
-          'a',
-          { class: 'small', href: `#${id}`, 'aria-label': `Link to ${title}`, title: 'Address of this chart' },
-          '#',
-        ),
+        copyButton('Link', `Copy the address of ${title}`, () => {
+          history.replaceState(null, '', `#${id}`)
+          return location.href
+        }),
       ),
     ),
     picture,

@@ -1,8 +1,10 @@
+import { cursor, leave } from './chart-cursor.ts'
 import { chartFrame, type ChartFrame } from './chart-frame.ts'
 import { s } from './dom.ts'
 import { compact, number, plural } from './format.ts'
 import { extent, logExtent, logScale, logTicks, scale, spread, ticks, type Scale } from './scale.ts'
 import { smooth, thinned } from './smooth.ts'
+import { xAxisOf } from './x-axis.ts'
 
 type Values = readonly (number | null)[]
 
@@ -108,7 +110,8 @@ const axes = (plot: Plot, domain: readonly [number, number], chart: LineChart): 
   const rows = plot.isLog
     ? logTicks(low, high)
     : ticks(low, high, Math.max(2, Math.floor((plot.bottom - plot.top) / 36)))
-  const columns = ticks(domain[0], domain[1], Math.max(2, Math.floor((plot.right - plot.left) / 90)))
+  const axis = xAxisOf(chart)
+  const columns = axis.ticks(domain[0], domain[1], Math.max(2, Math.floor((plot.right - plot.left) / 90)))
   return [
     ...rows.flatMap((value) => [
       s('line', { class: 'grid', x1: plot.left, x2: plot.right, y1: plot.y(value), y2: plot.y(value) }),
@@ -116,7 +119,11 @@ const axes = (plot: Plot, domain: readonly [number, number], chart: LineChart): 
     ]),
     s('line', { class: 'axis', x1: plot.left, x2: plot.right, y1: plot.bottom, y2: plot.bottom }),
     ...columns.map((value) =>
-      s('text', { class: 'tick', x: plot.x(value), y: plot.bottom + 16, 'text-anchor': 'middle' }, compact(value)),
+      s(
+        'text',
+        { class: 'tick', x: plot.x(value), y: plot.bottom + 16, 'text-anchor': 'middle' },
+        axis.mark(value, columns),
+      ),
     ),
     s('text', { class: 'tick', x: plot.right, y: plot.bottom + 31, 'text-anchor': 'end' }, chart.xName),
   ]
@@ -182,46 +189,24 @@ const marks = (chart: LineChart, drawn: readonly Values[], plot: Plot): SVGEleme
   ]
 }
 
-/** Follows the pointer with a line and the numbers at the nearest step. */
-const cursor =
-  (chart: LineChart, plot: Plot) =>
-  (event: Event): void => {
-    if (!(event instanceof PointerEvent) || !(event.currentTarget instanceof SVGElement)) return
-    const svg = event.currentTarget
-    const box = svg.getBoundingClientRect()
-    const pixel = ((event.clientX - box.left) / box.width) * chart.width
-    let [nearest, distance] = [-1, Infinity]
-    for (const [i, value] of chart.x.entries()) {
-      const away = Math.abs(plot.x(value) - pixel)
-      if (away < distance) [nearest, distance] = [i, away]
-    }
-    const group = svg.querySelector('.cursor')
-    if (group === null || nearest === -1) return
-    const at = plot.x(chart.x[nearest] ?? 0)
+/** What stands at one place of the axis, in words. */
+const told =
+  (chart: LineChart) =>
+  (place: number): string[] => {
     const unit = chart.unit ?? ((value: number) => number(value, 3))
-    const texts = [
-      `${chart.xName} ${compact(chart.x[nearest] ?? 0)}`,
+    return [
+      `${chart.xName} ${xAxisOf(chart).text(chart.x[place] ?? 0)}`,
       ...chart.lines.map(({ name, values }) => {
-        const value = values[nearest]
+        const value = values[place]
         return `${name} ${value === null || value === undefined ? '–' : unit(value)}`
       }),
     ]
-    const width = Math.max(...texts.map((text) => text.length)) * 6.6 + 12
-    const left = at + width + 10 > chart.width ? at - width - 8 : at + 8
-    group.replaceChildren(
-      s('line', { class: 'axis', x1: at, x2: at, y1: plot.top, y2: plot.bottom }),
-      s('rect', { class: 'tip', x: left, y: plot.top, width, height: texts.length * 15 + 8, rx: 4 }),
-      ...texts.map((text, i) => s('text', { class: 'tick', x: left + 6, y: plot.top + 15 + i * 15 }, text)),
-    )
   }
-
-const leave = (event: Event): void => {
-  if (event.currentTarget instanceof SVGElement) event.currentTarget.querySelector('.cursor')?.replaceChildren()
-}
 
 /** In words what the lines do: the chart's alternative for those who do not see it. */
 const sentence = ({ lines, x, xName }: LineChart): string => {
-  const told = lines.map(({ name, values }) => {
+  const { text } = xAxisOf({ xName })
+  const changes = lines.map(({ name, values }) => {
     const [first, last] = [values.find((value) => value !== null), values[lastIndex(values)]]
     if (first === undefined || first === null || last === undefined || last === null) return `${name}: no values`
     const delta = last - first
@@ -229,7 +214,7 @@ const sentence = ({ lines, x, xName }: LineChart): string => {
   })
   return x.length === 0
     ? 'No steps yet.'
-    : `${told.join('; ')}, over ${xName} ${compact(x[0] ?? 0)} to ${compact(x.at(-1) ?? 0)}.`
+    : `${changes.join('; ')}, over ${xName} ${text(x[0] ?? 0)} to ${text(x.at(-1) ?? 0)}.`
 }
 
 const rightMargin = (lines: readonly Line[]): number => {
@@ -278,7 +263,7 @@ export const lineChart = (chart: LineChart): HTMLElement => {
       height,
       viewBox: `0 0 ${width} ${height}`,
       'aria-hidden': 'true',
-      onpointermove: cursor(chart, plot),
+      onpointermove: cursor({ width, ...box, at: chart.x.map(plot.x), texts: told(chart) }),
       onpointerleave: leave,
     },
     ...axes(plot, domain, chart),
@@ -288,7 +273,7 @@ export const lineChart = (chart: LineChart): HTMLElement => {
   const frame: ChartFrame = {
     ...{ id: chart.id, title: chart.title, note: noteOf(chart, plot), picture, caption: sentence(chart) },
     header: [chart.xName, ...lines.map(({ name }) => name)],
-    rows: chart.x.map((at, i) => [at, ...lines.map((line) => line.values[i] ?? null)]),
+    rows: chart.x.map((at, i) => [xAxisOf(chart).cell(at), ...lines.map((line) => line.values[i] ?? null)]),
   }
   return chartFrame(frame)
 }

@@ -4,6 +4,7 @@ import { listenForKeys } from './keys.ts'
 import type { Page } from './page.ts'
 import { loadOthers, loadPage, pageTitles } from './pages.ts'
 import { addressOf, listenForMoves, pageNames, readPlace, type Place } from './router.ts'
+import { said, say } from './say.ts'
 import { runSwitcher } from './switcher.ts'
 import { applyTheme, currentTheme, nextTheme } from './theme.ts'
 import { notice } from './ui.ts'
@@ -15,7 +16,6 @@ let drawing = 0
 const app = document.querySelector('#app') ?? document.body
 const main = h('main', { id: 'page', tabindex: -1 })
 const top = h('header', {})
-const said = h('p', { class: 'hidden', role: 'status', 'aria-live': 'polite' })
 app.append(top, main, said)
 
 /** The page that is shown. */
@@ -131,7 +131,7 @@ const live = new Live(
     if (changes.some((change) => change === 'everything' || shown?.shows.includes(change) === true)) drawSoon()
   },
   (state) => {
-    if (state !== connection && state !== 'connected') said.textContent = `Live updates: ${state}`
+    if (state !== connection && state !== 'connected') say(`Live updates: ${state}`)
     connection = state
     drawTop()
   },

@@ -11,7 +11,7 @@ import { addressOf, type Place } from './router.ts'
 import { bar, nodeName, progressNote, section, table } from './ui.ts'
 
 const views = {
-  mean: 'mean contribution',
+  mean: 'mean',
   change: 'change since the first steps',
   maximum: 'share at the maximum',
   minimum: 'share at the minimum',
@@ -19,9 +19,16 @@ const views = {
 type View = keyof typeof views
 const isView = (text: string | null): text is View => text !== null && Object.hasOwn(views, text)
 
-const cellText = (cell: ComponentCell, view: View): string => {
-  if (view === 'mean') return number(cell.mean)
-  if (view === 'change') return change(cell.before === null ? null : cell.mean - cell.before)
+const scales = { weighted: 'weighted: what it adds to R', raw: 'raw: what it gave, of 1' } as const
+type ScaleName = keyof typeof scales
+
+/** A contribution is the raw score times the weight, which is the largest contribution. */
+const factor = (scale: ScaleName, maximum: number | undefined): number =>
+  scale === 'weighted' ? 1 : 1 / (maximum ?? Number.NaN)
+
+const cellText = (cell: ComponentCell, view: View, times: number): string => {
+  if (view === 'mean') return number(times * cell.mean)
+  if (view === 'change') return change(cell.before === null ? null : times * (cell.mean - cell.before))
   return percent(view === 'maximum' ? cell.atMaximum : cell.atMinimum)
 }
 
@@ -30,7 +37,7 @@ const shareOf = (cell: ComponentCell, view: View, maximum: number): number => {
   return view === 'minimum' ? cell.atMinimum : cell.mean / maximum
 }
 
-const matrix = (run: string, reply: ComponentReply, view: View): HTMLElement => {
+const matrix = (run: string, reply: ComponentReply, view: View, scale: ScaleName): HTMLElement => {
   const names = reply.components
   const cellOf = (component: string, node: string): Child => {
     const cell = reply.cells.find((one) => one.component === component && one.node === node)
@@ -38,7 +45,7 @@ const matrix = (run: string, reply: ComponentReply, view: View): HTMLElement => 
     const maximum = reply.maxima[component] ?? 1
     const address = `${addressOf(run, 'nodes', [], { node })}#${node}-${component}`
     return [
-      h('a', { href: address }, cellText(cell, view)),
+      h('a', { href: address }, cellText(cell, view, factor(scale, reply.maxima[component]))),
       bar(shareOf(cell, view, maximum), 'total', 70),
       cell.failed === 0 ? null : h('span', { class: 'note' }, `${cell.failed} unscored`),
     ]
@@ -49,7 +56,11 @@ const matrix = (run: string, reply: ComponentReply, view: View): HTMLElement => 
   return h(
     'div',
     { class: 'heat' },
-    table(`Components by node: ${views[view]}`, ['component', 'maximum', ...nodeIds.map(nodeName)], rows),
+    table(
+      `Components by node: ${views[view]}`,
+      ['component', scale === 'raw' ? 'weight' : 'maximum', ...nodeIds.map(nodeName)],
+      rows,
+    ),
   )
 }
 
@@ -66,14 +77,18 @@ const correlations = ({ components, correlations: values }: ComponentReply): HTM
   )
 }
 
+const rawMean = ({ mean }: ComponentCell, weight: number | undefined): number | null =>
+  weight === undefined ? null : mean / weight
+
 const csv = ({ cells, maxima }: ComponentReply): string =>
   csvOf(
-    ['node', 'component', 'n', 'mean', 'first steps', 'maximum', 'at maximum', 'at minimum', 'unscored'],
+    ['node', 'component', 'n', 'mean', 'raw mean', 'first steps', 'maximum', 'at maximum', 'at minimum', 'unscored'],
     cells.map((cell) => [
       cell.node,
       cell.component,
       cell.n,
       cell.mean,
+      rawMean(cell, maxima[cell.component]),
       cell.before,
       maxima[cell.component] ?? null,
       cell.atMaximum,
@@ -82,7 +97,10 @@ const csv = ({ cells, maxima }: ComponentReply): string =>
     ]),
   )
 
-const choose = (place: Place, view: View): HTMLElement => choice(place, 'show', 'view', Object.entries(views), view)
+const choose = (place: Place, view: View, scale: ScaleName): Child => [
+  choice(place, 'show', 'view', Object.entries(views), view),
+  choice(place, 'as', 'as', Object.entries(scales), scale),
+]
 
 /** Contributions are kept in single precision, nine of them a total. */
 const sumSlack = 1e-6
@@ -94,19 +112,24 @@ export const componentsPage: Page = {
     const reply = await ask<ComponentReply>([run, 'components'])
     const asked = place.query.get('view')
     const view = isView(asked) ? asked : 'mean'
+    const scale: ScaleName = place.query.get('as') === 'raw' ? 'raw' : 'weighted'
     const steps = reply.recent === null ? '' : `, completions of steps ${reply.recent[0]} to ${reply.recent[1]}`
     return h(
       'div',
       {},
       h('h1', {}, 'Components'),
-      h('p', { class: 'note' }, `Weighted contributions to R at each node${steps}. A number leads to its curve.`),
+      h(
+        'p',
+        { class: 'note' },
+        `${scale === 'raw' ? 'Raw scores' : 'Weighted contributions to R'} at each node${steps}. A number leads to its curve.`,
+      ),
       h(
         'div',
         { class: 'controls' },
-        choose(place, view),
+        choose(place, view, scale),
         h('button', { type: 'button', onclick: () => downloadText('components.csv', csv(reply), 'text/csv') }, 'CSV'),
       ),
-      matrix(run, reply, view),
+      matrix(run, reply, view, scale),
       h(
         'p',
         { class: 'note' },

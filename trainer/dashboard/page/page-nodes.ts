@@ -1,7 +1,7 @@
 import type { NodeId } from '../../../data/records/node.ts'
 import type { EvaluationReply, NodeReply, NodeSummary, Overview, Series, SeriesReply } from '../view.ts'
 import { ask, ProblemError } from './api.ts'
-import { chartControls, xNames, xOf } from './axis.ts'
+import { chartControls, placeSteps, xNames, xOf } from './axis.ts'
 import { lineChart } from './chart.ts'
 import { h, type Child } from './dom.ts'
 import { nodeDeltas } from './node-deltas.ts'
@@ -109,8 +109,8 @@ const fan = ({ place, overview, series }: Data, summary: NodeSummary): HTMLEleme
     id: `distribution-${node}`,
     title: `Distribution of the reward at ${node} ${nodes[node].tag}`,
     note: 'Bands: 10 to 90 % and 25 to 75 % of completions; line: mean.',
-    x: summary.steps,
-    xName: 'step',
+    x: placeSteps(series.current, settings, summary.steps),
+    xName: xNames[settings.x],
     lines: [
       {
         name: 'mean',
@@ -139,7 +139,8 @@ const detailCharts = (data: Data, summary: NodeSummary): Child[] => {
   const { node } = summary
   const { current } = data.series
   const { smoothing, isLog } = settings
-  const common = { xName: 'step', x: summary.steps, smoothing, isLog, width: chartWidth(2), height: 180 }
+  const x = placeSteps(current, settings, summary.steps)
+  const common = { xName: xNames[settings.x], x, smoothing, isLog, width: chartWidth(2), height: 180 }
   const width = chartWidth(3)
   return [
     fan(data, summary),

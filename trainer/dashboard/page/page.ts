@@ -10,7 +10,7 @@ export interface Page {
 /** Settings of all charts, from the address. */
 export interface ChartSettings {
   readonly smoothing: number
-  readonly x: 'step' | 'tokens' | 'minutes'
+  readonly x: 'step' | 'tokens' | 'minutes' | 'clock'
   /** The whole range that a reward can have, or what the data need. */
   readonly isWhole: boolean
   /** Logarithmic, where the values allow it. */
@@ -22,7 +22,7 @@ export const chartSettings = ({ query }: Place): ChartSettings => {
   const x = query.get('x')
   return {
     smoothing: smoothing >= 0 && smoothing <= 0.99 ? smoothing : 0.6,
-    x: x === 'tokens' || x === 'minutes' ? x : 'step',
+    x: x === 'tokens' || x === 'minutes' || x === 'clock' ? x : 'step',
     isWhole: query.get('y') !== 'data',
     isLog: query.get('scale') === 'log',
   }
