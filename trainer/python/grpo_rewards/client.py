@@ -45,6 +45,8 @@ class RewardService:
     """The service at `url`. What may pass is tried again `retries` times, with growing pauses; a refusal is not."""
 
     def __init__(self, url: str, token: str | None = None, timeout_seconds: float = 180, retries: int = 5) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise RewardServiceError(f"{url!r} is no address of a service: give one such as http://127.0.0.1:8200")
         self.url = url.rstrip("/")
         self.token = token
         self.timeout_seconds = timeout_seconds
@@ -68,9 +70,14 @@ class RewardService:
 
     def _request(self, path: str, body: object) -> Any:
         """Scoring is idempotent, so a request whose answer was lost may simply be sent again."""
+        try:
+            request = self._prepare(path, body)
+        except ValueError as error:
+            raise RewardServiceError(f"{self.url}{path}: {error}") from error
         for attempt in range(self.retries + 1):
             try:
-                return self._send(path, body)
+                with urllib.request.urlopen(request, timeout=self.timeout_seconds) as response:
+                    return json.load(response)
             except urllib.error.HTTPError as error:
                 if error.code not in RETRIED_STATUS or attempt == self.retries:
                     raise RewardServiceError(f"{self.url}{path}: {error.code}, {_reason(error)}") from error
@@ -80,14 +87,12 @@ class RewardService:
             time.sleep(FIRST_PAUSE_SECONDS * 2**attempt)
         raise AssertionError("unreachable")
 
-    def _send(self, path: str, body: object) -> Any:
+    def _prepare(self, path: str, body: object) -> urllib.request.Request:
         headers = {"Content-Type": "application/json"}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
         data = None if body is None else json.dumps(body, allow_nan=False).encode()
-        request = urllib.request.Request(self.url + path, data, headers)
-        with urllib.request.urlopen(request, timeout=self.timeout_seconds) as response:
-            return json.load(response)
+        return urllib.request.Request(self.url + path, data, headers)
 
 
 def _reason(error: urllib.error.HTTPError) -> str:

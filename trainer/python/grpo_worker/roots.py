@@ -19,10 +19,10 @@ class Roots:
     def __init__(self, directories: Sequence[str] = ()) -> None:
         self._directories = tuple(directories)
 
-    def check(self, path: str) -> None:
-        """Refuse a path that no file can have, or that leads out of the directories, by links or by `..`.
+    def check(self, path: str) -> str:
+        """The place that a path means: absolute, without links, `..` and `~`.
 
-        Raises WorkerError InvalidRequest.
+        Raises WorkerError InvalidRequest for a path that no file can have, or that leads out of the directories.
         """
         try:
             place = Path(path).expanduser().resolve()
@@ -34,6 +34,7 @@ class Roots:
             raise WorkerError("InvalidRequest", f"path: {path[:200]!r} cannot be the path of a file") from error
         if allowed and not any(directory in place.parents for directory in allowed):
             raise WorkerError("InvalidRequest", f"path: {path[:200]!r} is not below a --root of this worker")
+        return str(place)
 
 
 def _check_length(path: Path) -> None:

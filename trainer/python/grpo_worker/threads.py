@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import struct
 from pathlib import Path
 
 # Below this many parameters one thread is faster than two: the work of an operation is smaller than a wake-up.
@@ -34,9 +33,15 @@ def export_threads(threads: int) -> dict[str, str]:
 
 
 def count_parameters(directory: Path) -> int | None:
-    """Parameters in the safetensors files of a model directory, read from their headers; None without any."""
+    """Parameters in the safetensors files of a model directory, read from their headers; None without any.
+
+    Of a file that is none, such as what Git LFS leaves of one, nothing is known: loading the model says what is wrong.
+    """
     files = sorted(directory.glob("*.safetensors"))
-    return sum(_parameters_of(file) for file in files) if files else None
+    try:
+        return sum(_parameters_of(file) for file in files) if files else None
+    except ValueError:
+        return None
 
 
 def physical_cores() -> int:
@@ -48,7 +53,9 @@ def physical_cores() -> int:
 
 def _parameters_of(file: Path) -> int:
     with file.open("rb") as stream:
-        (length,) = struct.unpack("<Q", stream.read(8))
+        length = int.from_bytes(stream.read(8), "little")
+        if length > file.stat().st_size:
+            raise ValueError(f"{file} is not a safetensors file")
         header = json.loads(stream.read(length))
     return sum(math.prod(entry["shape"]) for name, entry in header.items() if name != "__metadata__")
 

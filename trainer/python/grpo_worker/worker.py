@@ -113,22 +113,22 @@ class Worker:
 
     def save_adapter(self, request: protocol.PathRequest) -> dict:
         """Write the current adapter to a new directory."""
-        self.roots.check(request.path)
+        place = self.roots.check(request.path)
         with self.base.lock:
             session = self._open_session()
             version, tensors = session.version, copy_weights(session.peft)
         # Without the lock: log-probs of the new version are computed while its files are written and synced.
-        with new_directory(request.path) as directory:
+        with new_directory(place) as directory:
             digest = write_adapter(session.peft, tensors, directory)
             size = (directory / WEIGHTS).stat().st_size
         return {"version": version, "path": request.path, "sha256": digest, "bytes": size}
 
     def save(self, request: protocol.PathRequest) -> dict:
         """Write the whole session to a new directory."""
-        self.roots.check(request.path)
+        place = self.roots.check(request.path)
         with self.base.lock:
             session = self._open_session()
-            save_state(session, self.model_hash, request.path)
+            save_state(session, self.model_hash, place)
             return {"version": session.version, "path": request.path}
 
     def load(self, request: protocol.PathRequest) -> dict:
@@ -137,9 +137,9 @@ class Worker:
         Another run's session is never closed: that run may be training. A saved session that is not sound
         replaces nothing.
         """
-        self.roots.check(request.path)
+        place = self.roots.check(request.path)
         with self.base.lock:
-            saved, stored = read_state(request.path, self.model_hash)
+            saved, stored = read_state(place, self.model_hash)
             if self.session is not None and self.session.request.run_id != saved.request.run_id:
                 raise WorkerError(
                     "Conflict",
@@ -149,7 +149,7 @@ class Worker:
             if self.session is not None:
                 close_session(self.session)
                 self.session = None
-            self.session = self.ranks.agreed(lambda: restore_session(self.base, saved, stored, request.path))
+            self.session = self.ranks.agreed(lambda: restore_session(self.base, saved, stored, place))
             self.ranks.copy_from_leader(self.session.parameters)
             log.info("session %s restored at version %d", saved.request.run_id, saved.version)
             return {"runId": saved.request.run_id, "version": saved.version}

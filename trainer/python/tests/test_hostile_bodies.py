@@ -217,6 +217,20 @@ def test_below_a_root_everything_works(opened: None, http: httpx.Client, root: P
     assert http.post("/v1/unload_lora_adapter", json={"lora_name": "good"}).status_code == 200
 
 
+def test_a_home_directory_is_written_where_it_was_looked_for(
+    opened: None, http: httpx.Client, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "inside").mkdir(exist_ok=True)
+    monkeypatch.setenv("HOME", str(root / "inside"))
+    monkeypatch.chdir(root)
+    for path in ("~/adapter", "~/state"):
+        route = "/adapters" if path == "~/adapter" else "/state/save"
+        assert http.post(route, json={"path": path}).json()["path"] == path
+    assert http.post("/state/load", json={"path": "~/state"}).status_code == 200
+    assert not (root / "~").exists()
+    assert {"adapter", "state"} <= {place.name for place in (root / "inside").iterdir()}
+
+
 # Bodies that once got an answer of the kind "the program failed", or left a session half open.
 KNOWN = [
     ("/session", json.dumps(session_body()).replace('"seed": 3', '"seed": 1' + "0" * 30)),

@@ -226,3 +226,14 @@ def test_results_of_another_request_are_refused(stub: Recorded) -> None:
 def test_the_token_is_sent(stub: Recorded) -> None:
     RewardService(stub.url, token="sesame").score([{"id": "x"}], ["abc"])
     assert stub.headers[0]["Authorization"] == "Bearer sesame"
+
+
+@pytest.mark.parametrize(
+    ("url", "prompt"), [("127.0.0.1:8200", {"id": "p"}), ("http://127.0.0.1:1", {"id": "p", "weight": float("nan")})]
+)
+def test_what_cannot_be_sent_is_said_at_once(url: str, prompt: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(client.time, "sleep", pauses.append)
+    with pytest.raises(RewardServiceError):
+        RewardService(url).score([prompt], ["x"])
+    assert pauses == []

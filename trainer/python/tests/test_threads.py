@@ -24,6 +24,14 @@ def test_a_small_model_gets_one_thread_and_a_large_one_all_cores(
     assert choose_threads("auto", "some/hub-name") == physical_cores()
 
 
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff" * 16, b"version https://git-lfs.github.com/spec/v1\n", b"\x09" + bytes(7) + b"{"]
+)
+def test_of_a_damaged_weight_file_nothing_is_known(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(content)
+    assert count_parameters(tmp_path) is None
+
+
 def test_a_number_is_taken_as_it_is() -> None:
     assert choose_threads("3", "anything") == 3
 
