@@ -5,6 +5,7 @@ import { analyse } from '../../trainer/evaluation/analyse.ts'
 import type { RecordedEvaluation } from '../../trainer/evaluation/load.ts'
 import { markdownTable, plain } from '../../trainer/evaluation/report/markdown.ts'
 import { byNode, componentTable, taskTable } from '../../trainer/evaluation/report/tables.ts'
+import { engineRank } from '../../trainer/memory/plan.ts'
 import type { BaseModel } from './base-model.ts'
 
 export interface ModelCardFacts {
@@ -117,7 +118,7 @@ const usagePart = ({ repo, base, config }: ModelCardFacts): string[] => {
     '```',
     '',
     '```sh',
-    `vllm serve ${model} --enable-lora --max-lora-rank ${config.lora.rank} --lora-modules drift=${repo}`,
+    `vllm serve ${model} --enable-lora --max-lora-rank ${engineRank(config.lora.rank)} --lora-modules drift=${repo}`,
     '```',
   ]
 }

@@ -41,7 +41,7 @@ describe('drift-grpo push --run', () => {
   it('publishes adapter, card, config and evaluation', async () => {
     const cwd = temporaryDirectory()
     const snapshot = `/cache/models--ibm--granite/snapshots/${'c'.repeat(40)}`
-    const { weights, sha256 } = await makeRun({ id: 'mine', cwd, model: snapshot })
+    const { weights, sha256 } = await makeRun({ id: 'mine', cwd, model: snapshot, sets: ['lora.rank=24'] })
     const { server, env } = await serve()
     const { code, stdout, stderr } = await runInProcess(['push', '--run', 'mine', '--repo', repo, '--json'], cwd, env)
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
@@ -64,6 +64,8 @@ describe('drift-grpo push --run', () => {
     expect(front).toMatchObject({ base_model: 'ibm/granite', library_name: 'peft' })
     expect(front['tags']).toContain('base_model:adapter:ibm/granite')
     expect(body).toContain(`sha256 ${sha256}`)
+    // vLLM can be started for a few ranks only.
+    expect(body).toContain('--max-lora-rank 32 ')
     expect(body).toMatch(/\| all \| 100 \| [\d.]+ \| [\d.]+ \| \+/)
     expect(JSON.parse(contents['evaluation.json'] ?? '')).toMatchObject({ name: 'final', adapter: { sha256 } })
   })

@@ -44,8 +44,10 @@ const bytesOfFloat = 4
 const bytesOfHalf = 2
 /** A trained number: itself, its gradient, the optimizer's two moments, in float32. */
 const copiesInTraining = 4
-/** One chunk of logits (2^24 numbers) as logits, log-softmax, probabilities and gradient, in float32. */
-const logitChunkBytes = 4 * bytesOfFloat * 2 ** 24
+/** Numbers of one chunk of logits, as in the worker's logprobs.py. */
+export const logitChunk = 2 ** 23
+/** One chunk as logits, log-softmax, probabilities and gradient, in float32. */
+const logitChunkBytes = 4 * bytesOfFloat * logitChunk
 
 const sum = (parts: Readonly<Record<string, number>>): number => Object.values(parts).reduce((a, b) => a + b, 0)
 const gib = (bytes: number): string => `${(bytes / gibi).toFixed(1)} GiB`

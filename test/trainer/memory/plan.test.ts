@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../configs/load.ts'
 import { packageRoot } from '../../../data/package-root.ts'
 import { knownModels } from '../../../trainer/memory/known-models.ts'
 import { readDims } from '../../../trainer/memory/model-dims.ts'
-import { engineRank, planMemory, type MemoryFacts, type MemoryPlan } from '../../../trainer/memory/plan.ts'
+import { engineRank, logitChunk, planMemory, type MemoryFacts, type MemoryPlan } from '../../../trainer/memory/plan.ts'
 
 const recipes = ['granite-2b.yaml', 'granite-2b-hardened.yaml', 'qwen-1.5b.yaml']
 const judge = readDims(knownModels['Qwen/Qwen3-14B-AWQ'])
@@ -34,6 +36,12 @@ describe.each(recipes)('the memory plan of %s', (name) => {
 })
 
 describe('a memory plan', () => {
+  it('counts chunks of logits as large as the worker’s', () => {
+    const source = readFileSync(join(packageRoot(), 'trainer/python/grpo_worker/logprobs.py'), 'utf8')
+    const bits = /^CHUNK_ELEMENTS = 1 << (\d+)$/m.exec(source)?.[1]
+    expect(2 ** Number(bits)).toBe(logitChunk)
+  })
+
   it('refuses fractions that leave no reserve', async () => {
     const { problems } = must(await planOf('granite-2b.yaml', ['worker.memoryFraction=0.4']))
     expect(problems).toEqual([
