@@ -18,12 +18,14 @@ const largest = 2 ** 20
 const readText = async (file: string): Promise<string> => {
   const bytes = await readFile(file)
   if (bytes.length > largest) {
-    throw new PipelineError('config', `${file} has ${bytes.length} bytes; a config has at most ${largest}`)
+    throw new PipelineError('config', `${file} has ${bytes.length} bytes; a config has at most ${largest}`, {
+      remedy: 'Give a config file: YAML, like the shipped ones.',
+    })
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
-    throw new PipelineError('config', `${file} is not UTF-8 text`, { cause: error })
+    throw new PipelineError('config', `${file} is not UTF-8 text`, { remedy: 'Save it as UTF-8.', cause: error })
   }
 }
 

@@ -89,6 +89,9 @@ const update = async (context: LoopContext, batch: UpdateBatch): Promise<UpdateR
   return result
 }
 
+const reportIt =
+  'This is a fault of the worker, not of the config: report it with the update’s file and logs/worker.log.'
+
 /**
  * One optimizer step a batch, against the worker's own old log-probs: the ratio is exactly 1 and nothing can be clipped.
  * At version 0 the adapter does nothing, so the KL to the base is exactly 0. Whatever differs is a fault, not a result.
@@ -99,12 +102,14 @@ const requireSound = (result: UpdateResult, mismatchLimit: number): void => {
     throw new PipelineError(
       'worker',
       `step ${result.step}: ${low} / ${high} of the ratios were clipped in the only update of a batch; it must be none`,
+      { remedy: reportIt },
     )
   }
   if (result.fromVersion === 0 && result.kl !== 0) {
     throw new PipelineError(
       'worker',
       `the KL to the base model is ${result.kl} before the first update; it must be exactly 0`,
+      { remedy: reportIt },
     )
   }
   if (!(result.mismatch.meanAbs <= mismatchLimit)) {

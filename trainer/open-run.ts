@@ -115,5 +115,6 @@ export const requireContext = (info: LearnerInfo, promptTokens: number, completi
   throw new PipelineError(
     'config',
     `model.maxPromptTokens + model.maxCompletionTokens is ${promptTokens + completionTokens}; the worker's context has ${info.maxContext} tokens`,
+    { remedy: 'Lower one of them, or take a model with a longer context.' },
   )
 }

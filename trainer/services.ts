@@ -106,7 +106,9 @@ const embeddedBase = 'base'
 const readToken = (name: string, env: NodeJS.ProcessEnv, key: string): string => {
   const token = env[name]
   if (token === undefined || token === '')
-    throw new PipelineError('config', `${key}: the environment variable ${name} is not set`)
+    throw new PipelineError('config', `${key}: the environment variable ${name} is not set`, {
+      remedy: `Set ${name} to the token, or name another variable.`,
+    })
   return token
 }
 

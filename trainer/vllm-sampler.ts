@@ -82,11 +82,18 @@ interface Call {
   readonly what: string
 }
 
+/** The only route that computes for long. */
+const completions = '/v1/completions'
 const Named = z.object({ model: z.string() })
-const unanswered = (what: string, timeoutMs: number, error: Error): PipelineError => {
-  const text = error.name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : error.message
-  const message = `${what} failed: ${text}`
-  return isTransient(error) ? new ServerLost(message, error) : new PipelineError('sampler', message, { cause: error })
+const unanswered = ({ what, route }: Call, timeoutMs: number, error: Error): PipelineError => {
+  const late = error.name === 'TimeoutError'
+  const message = `${what} failed: ${late ? `no answer within ${timeoutMs / 1000} s` : error.message}`
+  if (isTransient(error)) return new ServerLost(message, error)
+  const remedy =
+    late && route === completions
+      ? 'Raise sampling.requestTimeoutSeconds, or lower sampling.concurrency.'
+      : 'See the log of the server.'
+  return new PipelineError('sampler', message, { remedy, cause: error })
 }
 
 /** The policy that a request names. */
@@ -133,7 +140,7 @@ export class VllmSampler implements Sampler {
       skip_special_tokens: false,
       stream: false,
     }
-    const { choices } = this.#read(Completions, await this.#post('/v1/completions', body, what, signal), what)
+    const { choices } = this.#read(Completions, await this.#post(completions, body, what, signal), what)
     const completions = choices.map(toCompletion).toSorted((a, b) => a.index - b.index)
     if (completions.length !== request.count || completions.some(({ index }, i) => index !== i)) {
       throw new PipelineError(
@@ -160,7 +167,7 @@ export class VllmSampler implements Sampler {
       prompt_logprobs: 0,
       stream: false,
     }
-    const { choices } = this.#read(PromptLogprobs, await this.#post('/v1/completions', body, what, signal), what)
+    const { choices } = this.#read(PromptLogprobs, await this.#post(completions, body, what, signal), what)
     const inOrder = choices.toSorted((a, b) => a.index - b.index)
     return sequences.map((tokenIds, i) => readScores(tokenIds, inOrder[i]?.prompt_logprobs ?? [], what))
   }
@@ -205,7 +212,7 @@ export class VllmSampler implements Sampler {
 
   async #once(call: Call): Promise<HttpReply> {
     const { url, token, gone, requestTimeoutMs, controlTimeoutMs } = this.#options
-    const timeoutMs = call.route === '/v1/completions' ? requestTimeoutMs : (controlTimeoutMs ?? 60_000)
+    const timeoutMs = call.route === completions ? requestTimeoutMs : (controlTimeoutMs ?? 60_000)
     const { signal, release } = anySignal([gone, call.signal])
     const { method, route, body } = call
     let reply: HttpReply
@@ -215,7 +222,7 @@ export class VllmSampler implements Sampler {
       await untilKnown(gone, error)
       if (gone?.aborted === true) throw gone.reason
       if (call.signal?.aborted === true) throw error
-      throw unanswered(call.what, timeoutMs, error as Error)
+      throw unanswered(call, timeoutMs, error as Error)
     } finally {
       release()
     }

@@ -226,5 +226,10 @@ const unreadable = (route: string, timeoutMs: number, error: unknown): PipelineE
   }
   const late = error instanceof Error && error.name === 'TimeoutError'
   const text = late ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message
-  return new PipelineError('worker', `${route} failed: ${text}`, { retryable: isTransient(error), cause: error })
+  const remedy = late ? 'Raise worker.requestTimeoutSeconds, or make the steps smaller.' : 'See the log of the worker.'
+  return new PipelineError('worker', `${route} failed: ${text}`, {
+    remedy,
+    retryable: isTransient(error),
+    cause: error,
+  })
 }

@@ -15,7 +15,10 @@ const readKeyFile = async (file: string): Promise<string> => {
   try {
     return (await readFile(file, 'utf8')).trim()
   } catch (error) {
-    throw new JudgeError(`judge.apiKeyFile: ${file} cannot be read`, { cause: error })
+    throw new JudgeError(`judge.apiKeyFile: ${file} cannot be read`, {
+      remedy: 'Correct judge.apiKeyFile, or the rights of that file.',
+      cause: error,
+    })
   }
 }
 
@@ -24,11 +27,14 @@ export const readApiKey = async (config: LlmJudgeConfig, { cwd, env }: KeySurrou
   if (config.apiKeyFile !== null) {
     const file = resolve(cwd, config.apiKeyFile)
     const key = await readKeyFile(file)
-    if (key === '') throw new JudgeError(`judge.apiKeyFile: ${file} is empty`)
+    if (key === '') throw new JudgeError(`judge.apiKeyFile: ${file} is empty`, { remedy: 'Write the key into it.' })
     return key
   }
   if (config.apiKeyEnv === null) return noKey
   const key = env[config.apiKeyEnv]?.trim() ?? ''
-  if (key === '') throw new JudgeError(`judge.apiKeyEnv: the environment variable ${config.apiKeyEnv} is not set`)
+  if (key === '')
+    throw new JudgeError(`judge.apiKeyEnv: the environment variable ${config.apiKeyEnv} is not set`, {
+      remedy: `Set ${config.apiKeyEnv} to the key, or name another variable.`,
+    })
   return key
 }
