@@ -83,14 +83,14 @@ interface Call {
 }
 
 /** The only route that computes for long. */
-const completions = '/v1/completions'
+const completionsRoute = '/v1/completions'
 const Named = z.object({ model: z.string() })
 const unanswered = ({ what, route }: Call, timeoutMs: number, error: Error): PipelineError => {
   const late = error.name === 'TimeoutError'
   const message = `${what} failed: ${late ? `no answer within ${timeoutMs / 1000} s` : error.message}`
   if (isTransient(error)) return new ServerLost(message, error)
   const remedy =
-    late && route === completions
+    late && route === completionsRoute
       ? 'Raise sampling.requestTimeoutSeconds, or lower sampling.concurrency.'
       : 'See the log of the server.'
   return new PipelineError('sampler', message, { remedy, cause: error })
@@ -140,7 +140,7 @@ export class VllmSampler implements Sampler {
       skip_special_tokens: false,
       stream: false,
     }
-    const { choices } = this.#read(Completions, await this.#post(completions, body, what, signal), what)
+    const { choices } = this.#read(Completions, await this.#post(completionsRoute, body, what, signal), what)
     const completions = choices.map(toCompletion).toSorted((a, b) => a.index - b.index)
     if (completions.length !== request.count || completions.some(({ index }, i) => index !== i)) {
       throw new PipelineError(
@@ -167,7 +167,7 @@ export class VllmSampler implements Sampler {
       prompt_logprobs: 0,
       stream: false,
     }
-    const { choices } = this.#read(PromptLogprobs, await this.#post(completions, body, what, signal), what)
+    const { choices } = this.#read(PromptLogprobs, await this.#post(completionsRoute, body, what, signal), what)
     const inOrder = choices.toSorted((a, b) => a.index - b.index)
     return sequences.map((tokenIds, i) => readScores(tokenIds, inOrder[i]?.prompt_logprobs ?? [], what))
   }
@@ -212,7 +212,7 @@ export class VllmSampler implements Sampler {
 
   async #once(call: Call): Promise<HttpReply> {
     const { url, token, gone, requestTimeoutMs, controlTimeoutMs } = this.#options
-    const timeoutMs = call.route === completions ? requestTimeoutMs : (controlTimeoutMs ?? 60_000)
+    const timeoutMs = call.route === completionsRoute ? requestTimeoutMs : (controlTimeoutMs ?? 60_000)
     const { signal, release } = anySignal([gone, call.signal])
     const { method, route, body } = call
     let reply: HttpReply
