@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import axe from 'axe-core'
 import { describe, expect, it } from 'vitest'
 import { inBrowser, mayLackBrowser, pictureFolder, watchedPage } from '../support/browser.ts'
+import { makeCheckpoints } from '../support/checkpoint-evaluations.ts'
 import { dashboardInBrowser } from '../support/dashboard-in-browser.ts'
 import { makeShownRun, makeShownRuns } from '../support/shown-run.ts'
 
 const pages: Readonly<Record<string, string>> = {
   runs: '/',
-  compare: '/?run=mine&run=other',
+  compare: '/?run=mine&run=other&pin=other',
   overview: '/runs/mine/overview',
   nodes: '/runs/mine/nodes',
   components: '/runs/mine/components',
@@ -26,6 +27,7 @@ describe.skipIf(mayLackBrowser())(`how the pages look ${inBrowser}`, () => {
     const other = await makeShownRun(runs.directory, 'other', 11)
     const values = { grpo: { beta: 0.02 }, rewards: { maxima: { judge: 1 } } }
     await writeFile(join(other, 'config.resolved.json'), JSON.stringify({ values, provenance: {} }))
+    await makeCheckpoints(runs.run)
     return runs
   })
 

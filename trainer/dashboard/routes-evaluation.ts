@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { historyOf } from './evaluation-history.ts'
 import { noRun } from './routes-run.ts'
 import type { Runs } from './runs.ts'
 
@@ -12,6 +13,11 @@ export const evaluationRoutes = (runs: Runs): Hono =>
       const run = await runs.find(c.req.param('run'))
       const reply = (await run?.evaluations.reply(c.req.param('name'))) ?? null
       return reply === null ? c.json(noEvaluation, 404) : c.json(reply)
+    })
+    .get('/:run/evaluations/:name/history', async (c) => {
+      const run = await runs.find(c.req.param('run'))
+      const history = run === undefined ? null : await historyOf(run.reader, c.req.param('name'))
+      return history === null ? c.json(noEvaluation, 404) : c.json(history)
     })
     .get('/:run/evaluations/:name/prompts/:prompt', async (c) => {
       const run = await runs.find(c.req.param('run'))

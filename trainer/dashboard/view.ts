@@ -225,6 +225,20 @@ export interface EvaluationReply {
   readonly notes: readonly string[]
 }
 
+/** The same prompts at several checkpoints, under equal conditions. */
+export interface EvaluationHistory {
+  readonly points: readonly { readonly name: string; readonly step: number }[]
+  /** Evaluations under other conditions, or without statistics beside them. */
+  readonly leftOut: readonly string[]
+  /** Rewards at those points; null where a prompt has none there. */
+  readonly prompts: readonly {
+    readonly promptId: string
+    readonly node: NodeId
+    readonly base: number
+    readonly trained: readonly (number | null)[]
+  }[]
+}
+
 export interface EvaluationPrompt {
   readonly prompt: PromptText | null
   readonly base: readonly Pick<EvaluationSample, 'seed' | 'score' | 'verdict' | 'exactlyRight'>[]

@@ -38,7 +38,7 @@ const files = [
   'rollouts/step-000001.jsonl',
 ]
 const pages = ['', '/mine', '/mine/series?keys=reward', '/mine/rollouts', '/mine/groups/1/0', '/mine/nodes']
-const more = ['/mine/components', '/mine/evaluations/final', '/mine/audit']
+const more = ['/mine/components', '/mine/evaluations/final', '/mine/evaluations/final/history', '/mine/audit']
 
 /** Pages that failed, rather than showing the run or what is wrong with it. */
 const failedPages = async (): Promise<string[]> => {

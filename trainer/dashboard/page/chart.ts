@@ -35,8 +35,8 @@ export interface LineChart {
   readonly xName: string
   readonly lines: readonly Line[]
   readonly bands?: readonly Band[]
-  /** Lines of attempts that were done again. */
-  readonly faint?: readonly { readonly x: readonly number[]; readonly values: Values }[]
+  /** Lines behind the others. With a name they have the places of the chart and stand in its table too. */
+  readonly faint?: readonly { readonly name?: string; readonly x: readonly number[]; readonly values: Values }[]
   readonly points?: readonly { readonly x: number; readonly y: number; readonly label: string }[]
   /** Marks on the axis. */
   readonly ticks?: readonly { readonly x: number; readonly label: string }[]
@@ -228,7 +228,8 @@ const rangeOf = (chart: LineChart): Pick<Plot, 'range' | 'isLog'> => {
   const log = chart.isLog === true ? logExtent(marked) : null
   if (log !== null) return { range: log, isLog: true }
   const bands = (chart.bands ?? []).flatMap(({ low, high }) => [...low, ...high])
-  return { range: chart.range ?? extent([...marked, ...bands]), isLog: false }
+  const faint = (chart.faint ?? []).flatMap(({ values }) => values)
+  return { range: chart.range ?? extent([...marked, ...bands, ...faint]), isLog: false }
 }
 
 /** What the reader should know of a chart: what it shows, and why its axis is not as asked for. */
@@ -270,10 +271,11 @@ export const lineChart = (chart: LineChart): HTMLElement => {
     ...marks(shown, drawn, plot),
     s('g', { class: 'cursor' }),
   )
+  const columns = [...lines, ...(chart.faint ?? []).filter(({ name }) => name !== undefined)]
   const frame: ChartFrame = {
     ...{ id: chart.id, title: chart.title, note: noteOf(chart, plot), picture, caption: sentence(chart) },
-    header: [chart.xName, ...lines.map(({ name }) => name)],
-    rows: chart.x.map((at, i) => [xAxisOf(chart).cell(at), ...lines.map((line) => line.values[i] ?? null)]),
+    header: [chart.xName, ...columns.map(({ name = '' }) => name)],
+    rows: chart.x.map((at, i) => [xAxisOf(chart).cell(at), ...columns.map(({ values }) => values[i] ?? null)]),
   }
   return chartFrame(frame)
 }

@@ -1,10 +1,12 @@
 import type { GroupDetail } from '../view.ts'
 import { ask } from './api.ts'
+import { copyButton } from './copy.ts'
 import { diffWords } from './diff.ts'
 import { h, type Child } from './dom.ts'
 import { change, number, words } from './format.ts'
 import { addressOf, go, withQuery, type Place } from './router.ts'
 import { breakdown } from './rollout-card.ts'
+import { samePrompt } from './same-prompt.ts'
 import { nodeName, notice, table } from './ui.ts'
 
 /** What a completion can be laid over. */
@@ -65,6 +67,28 @@ const conclusion = (
   return [reward, judged]
 }
 
+/** A completion with all that was concluded from it, and its address, to be copied. */
+const copies = ({ record }: GroupDetail, { run, rest }: Place, index: number): HTMLElement => {
+  const { group, verdicts, scores, advantages, attempt } = record
+  const { completions, ...about } = group
+  const json = (): string =>
+    JSON.stringify(
+      {
+        ...{ run, attempt, ...about, group: Number(rest[1]), completion: completions[index] },
+        ...{ score: scores[index], verdict: verdicts[index] ?? null, advantage: advantages.advantages[index] },
+      },
+      null,
+      2,
+    )
+  const address = (): string => location.origin + addressOf(run ?? '', 'rollouts', rest, { sample: index })
+  return h(
+    'span',
+    { class: 'tools' },
+    copyButton('JSON', `Copy sample ${index} with its scores`, json),
+    copyButton('Link', `Copy the address of sample ${index}`, address),
+  )
+}
+
 /** With signs for what cannot be seen. */
 const visible = (text: string): string => text.replaceAll(' ', '·').replaceAll('\t', '→\t').replaceAll('\n', '¶\n')
 
@@ -92,6 +116,7 @@ const sampleCard = (
       ),
       h('b', {}, score?.kind === 'scored' ? `R ${number(score.total)}` : 'unscored'),
       h('span', {}, `advantage ${change(record.advantages.advantages[index])}`),
+      copies(detail, place, index),
     ),
     h(
       'p',
@@ -145,27 +170,6 @@ const promptText = ({ prompt, record }: GroupDetail): HTMLElement =>
           h('pre', { class: 'text' }, JSON.stringify(prompt.target, null, 2)),
         ],
   )
-
-const neighbours = ({ places }: GroupDetail, run: string, step: number): Child => {
-  const at = places.findIndex((place) => place.step === step)
-  const link = (i: number, text: string, key: string): Child => {
-    const place = places[i]
-    return place === undefined
-      ? null
-      : h(
-          'a',
-          { href: addressOf(run, 'rollouts', [place.step, place.group]), 'data-press': key },
-          `${text} step ${place.step} (mean R ${number(place.mean)})`,
-        )
-  }
-  return h(
-    'p',
-    { class: 'pager' },
-    link(at - 1, '← same prompt at', '['),
-    link(at + 1, 'same prompt at →', ']'),
-    places.length < 2 ? h('span', { class: 'note' }, 'this prompt was sampled at one step only') : null,
-  )
-}
 
 /** From the base model's completion to that of another sample, and back. */
 const toBase = (place: Place, others: readonly Other[], asked: string): Child => {
@@ -239,13 +243,13 @@ export const drawGroup = async (
       { class: 'note' },
       `policy version ${record.group.policyVersion}, attempt ${record.attempt}, mean ${number(mean)}, deviation ${number(std)}`,
     ),
+    samePrompt(place, detail, group),
     skipped === null
       ? null
       : notice(
           'No gradient from this group:',
           skipped === 'no_spread' ? 'all completions earned the same.' : 'fewer than two completions have a score.',
         ),
-    neighbours(detail, run, step),
     promptText(detail),
     h(
       'div',

@@ -90,7 +90,8 @@ const draw = async (): Promise<void> => {
   document.title = `${place.run === null ? '' : `${place.run} · `}${title} · drift-grpo`
   const content = await drawPage(place).catch((error: unknown) => problemOf(title, error))
   if (own !== drawing) return
-  const name = `${place.run ?? ''}/${place.page}/${place.rest.join('/')}`
+  // From one group, or evaluation, to another scroll and focus stay.
+  const name = `${place.run ?? ''}/${place.page}/${place.rest.length}`
   const fresh = h('main', { id: 'page', tabindex: -1 }, content)
   if (name === lastPage) morph(main, fresh)
   else {

@@ -1,7 +1,8 @@
 import type { PairedResult } from '../../../data/records/evaluation.ts'
-import type { EvaluationPrompt, EvaluationReply, Overview } from '../view.ts'
+import type { EvaluationHistory, EvaluationPrompt, EvaluationReply, Overview } from '../view.ts'
 import { ask } from './api.ts'
 import { csvOf } from './chart-frame.ts'
+import { checkpoints } from './checkpoints.ts'
 import { diffWords } from './diff.ts'
 import { h, type Child } from './dom.ts'
 import { downloadText } from './download.ts'
@@ -230,7 +231,10 @@ export const evaluationPage: Page = {
         h('p', {}, 'This compares the base model with the trained one on held-out prompts:'),
         h('pre', {}, `drift-grpo eval --run ${run}`),
       )
-    const reply = await ask<EvaluationReply>([run, 'evaluations', name])
+    const [reply, history] = await Promise.all([
+      ask<EvaluationReply>([run, 'evaluations', name]),
+      ask<EvaluationHistory>([run, 'evaluations', name, 'history']),
+    ])
     const { statistics, facts, notes } = reply
     const id = place.query.get('prompt')
     const prompt = id === null ? null : await ask<EvaluationPrompt>([run, 'evaluations', name, 'prompts', id])
@@ -256,6 +260,7 @@ export const evaluationPage: Page = {
       ),
       section('each', 'Each prompt', figures(reply), promptList(place, reply)),
       id === null || prompt === null ? null : onePrompt(id, prompt),
+      checkpoints(history, id),
       section('components', 'Components', componentTables(statistics.results)),
       section('task', 'What no reward decides', otherTable(statistics.results)),
       section(
