@@ -7,6 +7,7 @@ import { runRoutes } from './routes-run.ts'
 import { rolloutRoutes } from './routes-rollouts.ts'
 import { evaluationRoutes } from './routes-evaluation.ts'
 import { eventRoutes } from './routes-events.ts'
+import { labelRoutes } from './routes-labels.ts'
 import { Runs } from './runs.ts'
 import type { Problem } from './view.ts'
 
@@ -39,7 +40,7 @@ const shell = `<!doctype html>
 
 const problem = (error: string, remedy: string | null = null): Problem => ({ error, remedy })
 
-/** The dashboard over a directory of runs. It reads files and nothing else: it never writes, and never meets the loop. */
+/** The dashboard over a directory of runs. It reads files; all that a page can write is the marks of reviewers. It never meets the loop. */
 export const createDashboard = ({ directory, access, assets, onProblem }: DashboardOptions): Hono => {
   const app = new Hono()
   const runs = new Runs(directory)
@@ -57,6 +58,7 @@ export const createDashboard = ({ directory, access, assets, onProblem }: Dashbo
   app.route('/api/runs', rolloutRoutes(runs))
   app.route('/api/runs', evaluationRoutes(runs))
   app.route('/api/runs', eventRoutes(runs))
+  app.route('/api/runs', labelRoutes(runs))
   app.all('/api/*', (c) => c.json(problem('there is no such address'), 404))
   app.get('/assets/:name', async (c) => {
     const asset = await assets(c.req.param('name'))

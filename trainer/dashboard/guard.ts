@@ -49,6 +49,13 @@ const isForeign = (request: Request, host: string): boolean => {
   )
 }
 
+/** The one address that takes something. */
+const markAddress = /^\/api\/runs\/[^/]+\/labels$/
+
+/** A page of another site can neither send this header, which a browser asks about first, nor the origin of this one. */
+const isOwnMark = (request: Request, host: string): boolean =>
+  request.headers.get('x-drift-grpo') === 'mark' && request.headers.has('origin') && !isForeign(request, host)
+
 /** Why a request is refused before anybody asks for a token; null when it is not. */
 const refusal = (
   request: Request,
@@ -56,6 +63,8 @@ const refusal = (
   loopbackOnly: boolean,
 ): readonly [text: string, status: 403 | 405] | null => {
   if (loopbackOnly && !isLoopback(nameOf(host))) return ['this dashboard answers on loopback only\n', 403]
+  if (request.method === 'POST' && markAddress.test(new URL(request.url).pathname))
+    return isOwnMark(request, host) ? null : ['only pages of this dashboard make marks\n', 403]
   if (request.method !== 'GET' && request.method !== 'HEAD') return ['this dashboard only reads\n', 405]
   return isForeign(request, host) ? ['requests from other sites are refused\n', 403] : null
 }

@@ -7,6 +7,7 @@ import { alertsOf } from './alerts.ts'
 import { Evaluations } from './evaluations.ts'
 import { headlineOf } from './headline.ts'
 import { refuseLinks } from './links.ts'
+import { Labels } from './labels/store.ts'
 import { Prompts } from './pool.ts'
 import { RunReader } from './run-reader.ts'
 import { RolloutIndex } from './rollouts/index-run.ts'
@@ -20,6 +21,7 @@ export interface OpenRun {
   readonly rollouts: RolloutIndex
   readonly evaluations: Evaluations
   readonly prompts: Prompts
+  readonly labels: Labels
 }
 
 const isRun = (path: string): boolean =>
@@ -62,6 +64,7 @@ export class Runs {
       rollouts: new RolloutIndex(root),
       evaluations: new Evaluations(reader),
       prompts: new Prompts(root),
+      labels: new Labels(root),
     }
     this.#open.set(name, run)
     return run

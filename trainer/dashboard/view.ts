@@ -11,6 +11,7 @@ import type {
   RunStatus,
 } from '../../data/records/run.ts'
 import type { RolloutRecord } from '../../data/records/run.ts'
+import type { Label } from './labels/store.ts'
 
 /** What the server tells the pages: types only, so that a browser loads nothing of the server. */
 
@@ -120,6 +121,10 @@ export interface RolloutRow {
   readonly dead: boolean
   readonly components: Readonly<Record<string, number>>
   readonly excerpt: string
+  /** What the judge gave, and why, in short; null: it was not asked. */
+  readonly judge: { readonly score: number; readonly reason: string } | null
+  /** What a reviewer said of it. */
+  readonly label: Label | null
 }
 
 export interface RolloutPage {
@@ -166,6 +171,9 @@ export interface GroupDetail {
   readonly places: readonly GroupPlace[]
   /** Completions of the base in evaluations of this prompt. */
   readonly base: readonly { readonly evaluation: string; readonly text: string; readonly total: number | null }[]
+  /** What reviewers said of each completion, and whether more can be said. */
+  readonly labels: readonly (Label | null)[]
+  readonly takesLabels: boolean
 }
 
 export interface NodeSummary {

@@ -10,6 +10,7 @@ const watched = {
   rollouts: ['rollouts'],
   evaluations: ['eval'],
   audit: ['audit/audit.json', 'audit'],
+  labels: ['labels.jsonl'],
 } as const satisfies Record<string, readonly string[]>
 export type Change = keyof typeof watched
 

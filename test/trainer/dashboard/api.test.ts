@@ -54,6 +54,24 @@ describe('what the dashboard reads of a run', () => {
     expect(best).toEqual(best.toSorted((a, b) => b - a))
     expect(best[0]).toBeCloseTo(Math.max(...totals.filter((total) => !Number.isNaN(total))), 5)
   })
+  it('finds words in the reasons of the judge, and not in completions', async () => {
+    const folder = join(runs.run, 'rollouts')
+    const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
+    const reasons = texts
+      .flatMap((text) => text.trim().split('\n'))
+      .flatMap((line) => (JSON.parse(line) as GroupDetail['record']).verdicts.flatMap((one) => one?.reason ?? []))
+    const word = (reasons[0] ?? '').split(' ').find((part) => part.length > 4) ?? ''
+    const page = async (query: Record<string, string>): Promise<RolloutPage> =>
+      get<RolloutPage>(`/rollouts?${new URLSearchParams({ in: 'reason', ...query }).toString()}`)
+    const holding = reasons.filter((reason) => reason.toLowerCase().includes(word.toLowerCase())).length
+    expect(holding).toBeGreaterThan(0)
+    await expect.poll(async () => (await page({ text: word.toUpperCase() })).matches).toBe(holding)
+    const { rows } = await page({ text: word })
+    for (const { judge } of rows) expect(judge?.reason.toLowerCase()).toContain(word.toLowerCase())
+    expect((await page({ text: '<reasoning>' })).matches).toBe(0)
+    const starting = reasons.filter((reason) => /^[a-m]/i.test(reason)).length
+    expect((await page({ text: '^[a-m]', regex: 'on' })).matches).toBeGreaterThanOrEqual(starting)
+  })
   it('takes the statistics that an evaluation wrote, and those only that are of its samples', async () => {
     const { statistics } = await get<EvaluationReply>('/evaluations/final')
     const shown = async (name: string, written: string): Promise<EvaluationReply['statistics']> => {

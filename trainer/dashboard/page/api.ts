@@ -12,11 +12,22 @@ export class ProblemError extends Error {
   }
 }
 
-/** Asks the server. Parts of the path are ids, and are written so that they stay in their place. */
-export const ask = async <T>(parts: readonly (string | number)[], query: URLSearchParams | string = ''): Promise<T> => {
+/** What tells the server that a page of its own sends something. */
+const sending = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', 'X-Drift-Grpo': 'mark' },
+  body: JSON.stringify(body),
+})
+
+/** Asks the server, or sends something. Parts of the path are ids, and are written so that they stay in their place. */
+export const ask = async <T>(
+  parts: readonly (string | number)[],
+  query: URLSearchParams | string = '',
+  sent?: unknown,
+): Promise<T> => {
   const path = ['api', 'runs', ...parts].map((part) => encodeURIComponent(String(part))).join('/')
   const text = String(query)
-  const response = await fetch(`/${path}${text === '' ? '' : `?${text}`}`)
+  const response = await fetch(`/${path}${text === '' ? '' : `?${text}`}`, sent === undefined ? {} : sending(sent))
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return body as T
   const told = body as Partial<Problem> | null

@@ -5,6 +5,7 @@ import { diffWords } from './diff.ts'
 import { h, type Child } from './dom.ts'
 import { change, number, words } from './format.ts'
 import { addressOf, go, withQuery, type Place } from './router.ts'
+import { markButtons } from './marks.ts'
 import { breakdown } from './rollout-card.ts'
 import { samePrompt } from './same-prompt.ts'
 import { nodeName, notice, table } from './ui.ts'
@@ -129,6 +130,7 @@ const sampleCard = (
       place.query.get('spaces') === 'on' ? visible(completion.text) : completion.text,
     ),
     conclusion(record, index, maxima),
+    markButtons(place.run ?? '', detail, index, Number(place.rest[1])),
   )
 }
 

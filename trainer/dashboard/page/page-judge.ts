@@ -7,6 +7,7 @@ import { choice } from './choice.ts'
 import { h, type Child } from './dom.ts'
 import { number, percent, plural } from './format.ts'
 import { heatMap } from './heat-map.ts'
+import { judgeSaid } from './judge-said.ts'
 import { isNode, nodeIds, nodes } from './nodes.ts'
 import type { Page } from './page.ts'
 import { rolloutCard } from './rollout-card.ts'
@@ -222,14 +223,15 @@ const readAudit = (run: string): Promise<AuditReply | null> =>
   })
 
 export const judgePage: Page = {
-  shows: ['audit', 'rollouts', 'evaluations'],
+  shows: ['audit', 'rollouts', 'evaluations', 'labels'],
   draw: async (place) => {
     const run = place.run ?? ''
-    const [audit, reply, overview, series] = await Promise.all([
+    const [audit, reply, overview, series, said] = await Promise.all([
       readAudit(run),
       ask<JudgeReply>([run, 'judge']),
       ask<Overview>([run]),
       ask<SeriesReply>([run, 'series'], new URLSearchParams({ keys: Object.keys(questions).join(',') })),
+      judgeSaid(place, run),
     ])
     const judge = overview.meta?.judge
     const found =
@@ -246,6 +248,7 @@ export const judgePage: Page = {
         h('a', { href: '#audit' }, `What its audit found${found}`),
       ),
       statistics({ place, run, reply, overview, series }),
+      said,
       section('audit', 'Audit', audit === null ? noAudit(run) : drawAudit(audit)),
     )
   },

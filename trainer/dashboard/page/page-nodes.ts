@@ -219,7 +219,7 @@ const chosenNode = (place: Place, { values }: Series): NodeId => {
 }
 
 export const nodesPage: Page = {
-  shows: ['metrics', 'rollouts', 'evaluations'],
+  shows: ['metrics', 'rollouts', 'evaluations', 'labels'],
   draw: async (place) => {
     const run = place.run ?? ''
     const keys = ['num_tokens', ...nodeIds.flatMap((node) => [`reward/${node}`, `reward/${node}/*`])]

@@ -4,8 +4,10 @@ import { h, type Child } from './dom.ts'
 import { change, number, plural, words } from './format.ts'
 import { drawGroup } from './group.ts'
 import { nodeIds, nodes } from './nodes.ts'
+import { markNames, markOf } from './marks.ts'
 import type { Page } from './page.ts'
 import { addressOf, go, withQuery, type Place } from './router.ts'
+import { textSearch } from './text-search.ts'
 import { nodeName, notice, progressNote, table } from './ui.ts'
 
 type Options = readonly (readonly [value: string, text: string])[]
@@ -43,27 +45,15 @@ const field = (place: Place, name: string, title: string, type: string): HTMLEle
     }),
   )
 
-const asExpression = (place: Place): HTMLElement =>
-  h(
-    'label',
-    { class: 'check' },
-    h('input', {
-      type: 'checkbox',
-      checked: place.query.get('regex') === 'on',
-      onchange: () => {
-        const isOn = place.query.get('regex') === 'on'
-        go(withQuery(place, { regex: isOn ? null : 'on', page: null }), true)
-      },
-    }),
-    'regular expression',
-  )
-
 const filters = (place: Place, components: readonly string[]): HTMLElement =>
   h(
     'div',
     { class: 'filters', role: 'search' },
-    field(place, 'text', 'text of the completion', 'search'),
-    asExpression(place),
+    textSearch(place, 'text of the completion'),
+    choice(place, 'in', 'search in', [
+      ['', 'completions'],
+      ['reason', 'the judge’s reasons'],
+    ]),
     choice(place, 'node', 'node', [
       ['', 'all'],
       ...nodeIds.map((node) => [node, `${node} ${nodes[node].short}`] as const),
@@ -90,6 +80,11 @@ const filters = (place: Place, components: readonly string[]): HTMLElement =>
       ['any', 'no score'],
       ...components.map((name) => [name, `no score: ${words(name)}`] as const),
     ]),
+    choice(place, 'label', 'mark', [
+      ['', 'with or without'],
+      ['any', 'marked'],
+      ...markNames.map((name) => [name, name] as const),
+    ]),
     field(place, 'prompt', 'prompt id', 'search'),
     choice(place, 'sort', 'order', [
       ['', 'newest'],
@@ -100,9 +95,14 @@ const filters = (place: Place, components: readonly string[]): HTMLElement =>
       ['judge', 'highest judge'],
     ]),
     h('a', { href: addressOf(place.run ?? '', 'rollouts') }, 'clear'),
+    h(
+      'a',
+      { href: `/api/runs/${encodeURIComponent(place.run ?? '')}/labels`, download: 'labels.jsonl' },
+      'marks as JSONL',
+    ),
   )
 
-const row = (run: string, one: RolloutRow): readonly Child[] => [
+const row = (run: string, one: RolloutRow, isReason: boolean): readonly Child[] => [
   h(
     'span',
     { 'data-row': true },
@@ -118,7 +118,8 @@ const row = (run: string, one: RolloutRow): readonly Child[] => [
   one.tokens,
   one.finishReason,
   one.dead ? 'no signal' : '',
-  h('div', { class: 'excerpt' }, one.excerpt),
+  markOf(one),
+  h('div', { class: 'excerpt' }, isReason ? (one.judge?.reason ?? '') : one.excerpt),
 ]
 
 const pager = (place: Place, where: string, { page, pages, matches, isSearching }: RolloutPage): HTMLElement =>
@@ -134,8 +135,9 @@ const pager = (place: Place, where: string, { page, pages, matches, isSearching 
     page + 1 < pages ? h('a', { href: withQuery(place, { page: page + 1 }) }, 'next →') : null,
   )
 
-const drawList = (place: Place, run: string, reply: RolloutPage): HTMLElement =>
-  h(
+const drawList = (place: Place, run: string, reply: RolloutPage): HTMLElement => {
+  const isReason = place.query.get('in') === 'reason'
+  return h(
     'div',
     { class: 'list' },
     h('h1', {}, 'Rollouts'),
@@ -145,11 +147,22 @@ const drawList = (place: Place, run: string, reply: RolloutPage): HTMLElement =>
     pager(place, 'above', reply),
     table(
       'Completions',
-      ['step · group · sample', 'node', 'R', 'advantage', 'tokens', 'ended by', 'group', 'completion'],
-      reply.rows.map((one) => ({ cells: row(run, one) })),
+      [
+        'step · group · sample',
+        'node',
+        'R',
+        'advantage',
+        'tokens',
+        'ended by',
+        'group',
+        'mark',
+        isReason ? 'the judge’s reason' : 'completion',
+      ],
+      reply.rows.map((one) => ({ cells: row(run, one, isReason) })),
     ),
     pager(place, 'below', reply),
   )
+}
 
 /** A filter that cannot be is said beside the filters, where it can be mended. */
 const refused = (place: Place, error: unknown): HTMLElement => {
@@ -167,7 +180,7 @@ const list = async (place: Place, run: string): Promise<HTMLElement> => {
 }
 
 export const rolloutsPage: Page = {
-  shows: ['rollouts'],
+  shows: ['rollouts', 'labels'],
   draw: async (place) => {
     const run = place.run ?? ''
     const [step, group] = place.rest

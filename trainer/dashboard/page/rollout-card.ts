@@ -1,6 +1,7 @@
 import type { RolloutRow } from '../view.ts'
 import { h, s } from './dom.ts'
 import { change, number, words } from './format.ts'
+import { markOf } from './marks.ts'
 import { addressOf } from './router.ts'
 
 const [barWidth, barHeight] = [110, 10]
@@ -71,6 +72,7 @@ export const rolloutCard = (run: string, row: RolloutRow, maxima: Readonly<Recor
         { href: addressOf(run, 'rollouts', [row.step, row.group], { sample: row.sample }) },
         `step ${row.step}, sample ${row.sample}`,
       ),
+      markOf(row),
       h('b', {}, `R ${number(row.total)}`),
     ),
     h('p', { class: 'note' }, `advantage ${change(row.advantage)}, ${row.tokens} tokens, ${row.finishReason}`),

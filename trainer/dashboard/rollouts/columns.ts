@@ -8,7 +8,7 @@ export const finishReasons = ['stop', 'length', 'abort'] as const
 export interface LightRecord {
   readonly attempt: number
   readonly group: Pick<RolloutGroup, 'promptId' | 'node' | 'step' | 'completions'>
-  readonly verdicts: readonly ({ readonly score: number } | null)[]
+  readonly verdicts: readonly ({ readonly score: number; readonly reason: string } | null)[]
   readonly scores: readonly Score[]
   readonly advantages: { readonly advantages: readonly (number | null)[]; readonly skipped: string | null }
 }
@@ -38,6 +38,8 @@ export const columnKinds = {
   failedBy: Uint8Array,
   /** Bytes of its text in lower case. */
   textLength: Uint32Array,
+  /** Bytes of the judge's reason in lower case. */
+  reasonLength: Uint32Array,
 } as const
 export type ColumnName = keyof typeof columnKinds
 export const columnNames = Object.keys(columnKinds) as ColumnName[]
@@ -78,6 +80,12 @@ export interface RowBlock {
   readonly sumError: number
   readonly columns: { readonly [N in ColumnName]: Column }
   readonly weighted: readonly Float32Array[]
+}
+
+/** What is searched of a completion, in lower case. */
+export interface TextBytes {
+  readonly completion: Buffer
+  readonly reason: Buffer
 }
 
 export interface GroupPlace {
@@ -133,7 +141,7 @@ export class Columns {
     return this.components.push(name) - 1
   }
 
-  addGroup(record: LightRecord, tokens: readonly number[], textLengths: readonly number[], place: GroupPlace): void {
+  addGroup(record: LightRecord, tokens: readonly number[], texts: readonly TextBytes[], place: GroupPlace): void {
     const { group, verdicts, scores, advantages } = record
     const { of } = this
     const prompt = this.#promptFor(group.promptId)
@@ -154,7 +162,8 @@ export class Columns {
       of.offset.set(row, place.offset)
       of.length.set(row, place.length)
       of.groupInFile.set(row, place.groupInFile)
-      of.textLength.set(row, textLengths[i] ?? 0)
+      of.textLength.set(row, texts[i]?.completion.length ?? 0)
+      of.reasonLength.set(row, texts[i]?.reason.length ?? 0)
       this.#setScore(row, scores[i])
     }
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { NodeId, nodeIds } from '../../../data/records/node.ts'
 import { FinishReason } from '../../../data/records/rollout.ts'
+import type { Labels } from '../labels/store.ts'
 import { finishReasons } from './columns.ts'
 import { compileExpression } from './expression.ts'
 import type { RolloutIndex } from './index-run.ts'
@@ -32,6 +33,10 @@ const Fields = z.object({
   below: number.optional(),
   finish: FinishReason.optional(),
   text: z.string().max(500).optional(),
+  /** Where the text is: in the completion, or in the judge's reason. */
+  in: z.enum(['completion', 'reason']).default('completion'),
+  /** What a reviewer said of it. */
+  label: z.enum(['hack', 'fine', 'any']).optional(),
   /** The text is a regular expression. */
   regex: z.literal('on').optional(),
   state: z.enum(['dead', 'learning']).optional(),
@@ -87,9 +92,27 @@ const errorTest = ({ columns }: RolloutIndex, name: string): Test => {
   return (row) => wanted !== 0 && failedBy[row] === wanted
 }
 
-const testsOf = (index: RolloutIndex, filter: RolloutFilter, search: TextSearch | null): Test[] => {
+const labelTest = ({ columns }: RolloutIndex, wanted: NonNullable<RolloutFilter['label']>, labels: Labels): Test => {
+  const { attempt, step, groupInFile, sample } = columns.of
+  return (row) => {
+    if (!labels.hasStep(step.data[row] ?? 0)) return false
+    const label = labels.of({
+      ...{ attempt: attempt.data[row] ?? 0, step: step.data[row] ?? 0 },
+      ...{ group: groupInFile.data[row] ?? 0, sample: sample.data[row] ?? 0 },
+    })
+    return wanted === 'any' ? label !== null : label === wanted
+  }
+}
+
+const testsOf = (
+  index: RolloutIndex,
+  filter: RolloutFilter,
+  search: TextSearch | null,
+  labels: Labels | null,
+): Test[] => {
   const { columns } = index
   const tests = rangeTests(index, filter)
+  if (filter.label !== undefined && labels !== null) tests.push(labelTest(index, filter.label, labels))
   if (filter.node !== undefined) {
     const [wanted, node] = [nodeIds.indexOf(filter.node), columns.of.node.data]
     tests.push((row) => node[row] === wanted)
@@ -121,8 +144,9 @@ export const selectPage = (
   filter: RolloutFilter,
   search: TextSearch | null,
   pageSize: number,
+  labels: Labels | null = null,
 ): Selection => {
-  const tests = testsOf(index, filter, search)
+  const tests = testsOf(index, filter, search, labels)
   const live = index.files.map(({ state }) => state === 'live')
   const file = index.columns.of.file.data
   const passing = index

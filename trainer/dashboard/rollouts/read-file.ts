@@ -3,7 +3,7 @@ import { open, readFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { nodeIds } from '../../../data/records/node.ts'
 import type { Score } from '../../../data/records/reward.ts'
-import { finishReasons, type Columns, type LightRecord } from './columns.ts'
+import { finishReasons, type Columns, type LightRecord, type TextBytes } from './columns.ts'
 import { parseLight } from './scan.ts'
 
 const lineFeed = 0x0a
@@ -65,15 +65,24 @@ export interface ReadFile {
   readonly print: string
   readonly rows: number
   readonly unreadable: number
-  /** Texts of its completions in lower case, one after the other. */
+  /** In lower case, one after the other: the texts of its completions, then the reasons of the judge. */
   readonly texts: Buffer
 }
+
+const lower = (text: string): Buffer => Buffer.from(text.toLowerCase())
+
+const textsOf = ({ group, verdicts }: LightRecord): TextBytes[] =>
+  group.completions.map(({ text }, i) => {
+    // Not checked before, as nothing else of a verdict is.
+    const reason: unknown = verdicts[i]?.reason
+    return { completion: lower(text), reason: lower(typeof reason === 'string' ? reason : '') }
+  })
 
 /** Adds the rows of one file of rollouts. Its last line counts when it has its end. */
 export const readRolloutFile = async (path: string, file: number, columns: Columns): Promise<ReadFile> => {
   const content = await readFile(path)
   const first = columns.count
-  const texts: Buffer[] = []
+  const texts: TextBytes[] = []
   let [start, groupInFile, unreadable] = [0, 0, 0]
   let began = performance.now()
   for (let end = content.indexOf(lineFeed); end !== -1; end = content.indexOf(lineFeed, start)) {
@@ -84,13 +93,8 @@ export const readRolloutFile = async (path: string, file: number, columns: Colum
     try {
       const { value, tokens } = parseLight(content.subarray(place.offset, end))
       if (!isLight(value)) throw new TypeError('not a group of rollouts')
-      const own = value.group.completions.map(({ text }) => Buffer.from(text.toLowerCase()))
-      columns.addGroup(
-        value,
-        tokens,
-        own.map(({ length }) => length),
-        place,
-      )
+      const own = textsOf(value)
+      columns.addGroup(value, tokens, own, place)
       texts.push(...own)
     } catch {
       // A line that a writer left behind when it died, or of another version: counted, and shown as a count.
@@ -106,6 +110,6 @@ export const readRolloutFile = async (path: string, file: number, columns: Colum
     print: printOf(content),
     rows: columns.count - first,
     unreadable,
-    texts: Buffer.concat(texts),
+    texts: Buffer.concat([...texts.map(({ completion }) => completion), ...texts.map(({ reason }) => reason)]),
   }
 }

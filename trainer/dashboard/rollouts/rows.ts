@@ -11,6 +11,12 @@ const orNull = (value: number | undefined): number | null => (value === undefine
 /** Digits that single precision has. */
 const rounded = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(7)))
 
+const judged = (verdict: LightRecord['verdicts'][number] | undefined): RolloutRow['judge'] => {
+  const { score, reason } = (verdict ?? {}) as { readonly score?: unknown; readonly reason?: unknown }
+  if (typeof score !== 'number') return null
+  return { score, reason: typeof reason === 'string' ? reason.slice(0, excerptLength) : '' }
+}
+
 /** Rows of the index as a list shows them; the texts are read from the files. */
 export const readRows = async (index: RolloutIndex, rows: Iterable<number>): Promise<RolloutRow[]> => {
   const { columns } = index
@@ -47,6 +53,8 @@ export const readRows = async (index: RolloutIndex, rows: Iterable<number>): Pro
           }),
         ),
         excerpt: (record.group.completions[sample]?.text ?? '').slice(0, excerptLength),
+        judge: judged(record.verdicts[sample]),
+        label: null,
       }
     }),
   )

@@ -39,6 +39,8 @@ export const findInTexts = (
 export interface Wanted {
   readonly text: string
   readonly isExpression: boolean
+  /** In completions, or in the reasons of the judge. */
+  readonly where: 'completion' | 'reason'
 }
 
 /** A search that nobody asked about for so long rests until somebody does. */
@@ -49,6 +51,7 @@ export class TextSearch {
   readonly #index: Searchable
   readonly #needle: Buffer
   readonly #expression: RegExp | null
+  readonly #where: Wanted['where']
   readonly #searched = new Set<number>()
   #found = new Uint8Array(0)
   #running: Promise<void> | null = null
@@ -57,7 +60,8 @@ export class TextSearch {
   problem: string | null = null
   #problemAt = 0
 
-  constructor(index: Searchable, { text, isExpression }: Wanted) {
+  constructor(index: Searchable, { text, isExpression, where }: Wanted) {
+    this.#where = where
     this.#index = index
     this.#needle = Buffer.from(text.toLowerCase())
     this.#expression = isExpression ? compileExpression(text) : null
@@ -133,13 +137,17 @@ export class TextSearch {
   async #searchFile(file: number, bytes: Buffer): Promise<void> {
     const { rows = 0 } = this.#index.files[file] ?? {}
     const first = this.#index.firstRow(file)
-    const of = this.#index.columns.of.textLength.data
+    const { textLength, reasonLength } = this.#index.columns.of
+    const of = this.#where === 'reason' ? reasonLength.data : textLength.data
     const lengths = (row: number): number => of[first + row] ?? 0
+    // Reasons lie behind the completions.
+    const border = textLength.data.subarray(first, first + rows).reduce((sum, length) => sum + length, 0)
+    const part = this.#where === 'reason' ? bytes.subarray(border) : bytes.subarray(0, border)
     const found = (row: number): void => {
       this.#found[first + row] = 1
     }
-    if (this.#expression === null) findInTexts(bytes, this.#needle, lengths, rows, found)
-    else await matchInTexts(bytes, this.#expression, lengths, rows, found)
+    if (this.#expression === null) findInTexts(part, this.#needle, lengths, rows, found)
+    else await matchInTexts(part, this.#expression, lengths, rows, found)
     this.#searched.add(file)
   }
 }

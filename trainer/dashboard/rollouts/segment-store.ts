@@ -38,15 +38,16 @@ export class SegmentStore {
     this.#folder = join(root, indexFolder)
   }
 
-  /** All segments that can be read. */
+  /** All segments that can be read. One of another version, or damaged, is removed: it would never be read again. */
   async load(): Promise<StoredSegment[]> {
     const names = await readdir(this.#folder).catch(() => [])
     const loaded: StoredSegment[] = []
     for (const name of names.filter((one) => segmentName.test(one))) {
       const path = join(this.#folder, name)
       // What cannot be read is as good as absent: the rollouts are read instead.
-      const segment = await this.#read(path).catch(() => null)
-      if (segment !== null) loaded.push({ ...segment, path })
+      const segment = await this.#read(path).catch(() => undefined)
+      if (segment === null) await this.remove([path])
+      else if (segment !== undefined) loaded.push({ ...segment, path })
     }
     return loaded
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { columnKinds, columnNames, type Column, type ColumnName, type RowBlock } from './columns.ts'
 
 /** Raised with every change of what a segment holds: older ones are then read from the rollouts anew. */
-const format = 'drift-grpo dashboard index 1'
+const format = 'drift-grpo dashboard index 2'
 
 /** A file of rollouts as it was when it was read. */
 export const IndexedFile = z.strictObject({

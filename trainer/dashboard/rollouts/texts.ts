@@ -13,7 +13,7 @@ interface TextSource {
 /** Bytes of texts that are kept in memory where nothing can be written beside the run. */
 export const textBudget = 80 * 2 ** 20
 
-/** Completions in lower case, in segments on disk and, of the latest files, in memory. */
+/** Completions and reasons in lower case, in segments on disk and, of the latest files, in memory. */
 export class Texts {
   #sources: TextSource[] = []
   #held = 0

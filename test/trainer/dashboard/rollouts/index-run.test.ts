@@ -30,7 +30,9 @@ const opened = async (root = run): Promise<RolloutIndex> => {
 const all = async (index: RolloutIndex, asked: Record<string, string> = {}) => {
   const filter = RolloutFilter.parse(asked)
   const search =
-    filter.text === undefined ? null : index.searches.of({ text: filter.text, isExpression: filter.regex === 'on' })
+    filter.text === undefined
+      ? null
+      : index.searches.of({ text: filter.text, isExpression: filter.regex === 'on', where: filter.in })
   await search?.run(60_000)
   return readRows(index, selectPage(index, filter, search, 1_000_000).rows)
 }
@@ -46,6 +48,8 @@ const filters: Record<string, string>[] = [
   { text: 'ROLLBACK calendar' },
   { text: 'calendar 1', sort: 'longest' },
   { text: 'is_aligned": "y".*\\d+"}$', regex: 'on' },
+  { text: 'calendar IS grounded', in: 'reason' },
+  { text: '^(mail|task) is', in: 'reason', regex: 'on', node: 'n2' },
   { state: 'dead', from: '10', to: '40', sort: 'advantage' },
 ]
 
