@@ -33,6 +33,8 @@ export interface EvaluateRunRequest {
   readonly signal: AbortSignal
   readonly onWarning: (message: string) => void
   readonly onProgress: (done: number, total: number) => void
+  /** Told how the start of the processes goes, a download included. */
+  readonly onStatus: (text: string) => void
 }
 
 const bind = async (request: EvaluateRunRequest, learner: Learner): Promise<BoundPrompt[]> => {
@@ -100,8 +102,8 @@ const withServices = async (
   from: Restorable,
   judge: Judge | null,
 ): Promise<Evaluation> => {
-  const { config, run, cwd, signal } = request
-  const services = await openServices({ config, run, cwd, signal, onWarning: request.onWarning })
+  const { config, run, cwd, signal, onWarning, onStatus: onProgress } = request
+  const services = await openServices({ config, run, cwd, signal, onWarning, onProgress })
   services.sampler.watch?.(({ text }) => request.onWarning(text))
   try {
     return await evaluateWith(request, from, services, judge)

@@ -2,6 +2,7 @@ import process from 'node:process'
 import yargs, { type Argv } from 'yargs'
 import { closest } from '../configs/edit-distance.ts'
 import { exitCodes, PipelineError } from '../data/errors.ts'
+import { packageVersion } from '../data/package-root.ts'
 import type { Command, CommandContext } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { buildPoolCommand } from './commands/build-pool.ts'
@@ -22,7 +23,6 @@ import { trainCommand } from './commands/train.ts'
 import { listenForInterrupts, type Interrupts } from './interrupts.ts'
 import { openOutput } from './output.ts'
 import { reportError } from './report-error.ts'
-import { readVersion } from './version.ts'
 
 /** All commands, in the order of the help. yargs gives each the arguments that its own options describe. */
 export const commands = [
@@ -69,7 +69,7 @@ const openParser = (args: readonly string[]): Argv =>
     .scriptName('drift-grpo')
     .usage('$0 <command>\n\nGRPO training of one small model that finds where a tool-using agent left its task.')
     .locale('en')
-    .version(readVersion())
+    .version(packageVersion())
     .option('color', {
       ...{ type: 'boolean', default: true, global: true },
       describe: 'colours on a terminal; --no-color, or NO_COLOR=1, does without',

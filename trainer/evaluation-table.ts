@@ -1,5 +1,6 @@
 import { nodeContracts, nodeIds } from '../data/records/node.ts'
 import type { EvaluationRow, EvaluationSummary } from '../data/records/run.ts'
+import { alignColumns } from './evaluation/columns.ts'
 
 type Cell = string
 
@@ -23,14 +24,6 @@ const line = (name: string, { base, trained, improved, equal, worse, improvedSha
   arrow(percent(base.truncated), percent(trained.truncated)),
 ]
 
-/** Columns as wide as their widest cell; first one left-aligned, others right. */
-const align = (rows: readonly (readonly Cell[])[]): string => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
-  const pad = (cell: Cell, column: number): string =>
-    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
-  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n')
-}
-
 const nodeTable = (summary: EvaluationSummary): string => {
   const header = [
     'node',
@@ -46,7 +39,7 @@ const nodeTable = (summary: EvaluationSummary): string => {
     const row = summary.nodes[node]
     return row === undefined ? [] : [line(`${node} ${nodeContracts[node].tag}`, row)]
   })
-  return align([header, ...nodes, line('all', summary.all)])
+  return alignColumns([header, ...nodes, line('all', summary.all)])
 }
 
 const componentTable = ({ all }: EvaluationSummary): string => {
@@ -55,7 +48,7 @@ const componentTable = ({ all }: EvaluationSummary): string => {
     const after = all.trained.components[name] ?? null
     return [name, arrow(number(before), number(after)), change(before, after)]
   })
-  return align([['component', 'base → trained', 'change'], ...rows])
+  return alignColumns([['component', 'base → trained', 'change'], ...rows])
 }
 
 /** The comparison as text for people: what was compared, a table by node, a table by component. */

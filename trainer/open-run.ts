@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { PipelineError } from '../data/errors.ts'
-import { packageRoot } from '../data/package-root.ts'
+import { packageVersion } from '../data/package-root.ts'
 import type { Prompt } from '../data/records/prompt.ts'
 import type { RunMeta } from '../data/records/run.ts'
 import type { TokenizedPool } from './bind-pool.ts'
@@ -65,11 +64,6 @@ export const poolHash = (pool: readonly Prompt[]): string => {
   return createHash('sha256').update(lines.join('\n')).digest('hex')
 }
 
-const packageVersion = async (): Promise<string> => {
-  const { version } = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version?: string }
-  return version ?? 'unknown'
-}
-
 export interface MetaRequest {
   readonly run: RunDirectory
   readonly seed: number
@@ -91,7 +85,7 @@ export const settleMeta = async (request: MetaRequest): Promise<void> => {
     createdAt: new Date().toISOString(),
     seed,
     versions: {
-      'drift-grpo': await packageVersion(),
+      'drift-grpo': packageVersion(),
       node: process.versions.node,
       platform: `${process.platform}-${process.arch}`,
       ...info.versions,

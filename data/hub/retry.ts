@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { retryAfter } from '../retry-after.ts'
 
 export interface RetryOptions {
   readonly signal?: AbortSignal | undefined
@@ -19,13 +20,6 @@ const isBroken = (error: unknown): boolean => {
   const { code, cause } = error as { code?: string; cause?: unknown }
   if (code !== undefined && brokenConnection.has(code)) return true
   return typeof cause === 'object' && cause !== null && isBroken(cause)
-}
-
-/** Retry-After in milliseconds: seconds or a date; undefined where there is none. */
-export const retryAfter = (text: string | null, now = Date.now()): number | undefined => {
-  if (text === null) return undefined
-  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
 /**
@@ -49,7 +43,7 @@ const tryOnce = async (send: () => Promise<Response>, canRepeat: boolean, pauseM
     if (!canRepeat || !isBroken(error)) throw error
     return { why: 'the connection to the hub broke', waitMs: pauseMs }
   }
-  const waitMs = retryAfter(response.headers.get('retry-after')) ?? pauseMs
+  const waitMs = retryAfter(response.headers.get('retry-after'), Date.now()) ?? pauseMs
   const passing = canRepeat ? passingStatus : refusingStatus
   if (!passing.has(response.status) || waitMs > longestWaitMs) return { response }
   await response.body?.cancel()

@@ -1,3 +1,5 @@
+import { retryAfter } from '../../data/retry-after.ts'
+
 /**
  * Why one try brought no verdict. connection: refused, reset or cut. timed_out: not complete at the deadline.
  * server_error: the endpoint says that it cannot now. rate_limited: it asks to wait. refused: it will not, and another try
@@ -42,8 +44,5 @@ export class CallFailure extends Error {
 export const readRetryAfter = (headers: Headers | undefined, now: number): number | null => {
   const exact = Number(headers?.get('retry-after-ms') ?? Number.NaN)
   if (exact >= 0) return exact
-  const text = headers?.get('retry-after') ?? null
-  if (text === null) return null
-  const ms = /^\s*\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
-  return Number.isFinite(ms) ? Math.max(0, ms) : null
+  return retryAfter(headers?.get('retry-after') ?? null, now)
 }

@@ -21,7 +21,7 @@ export const readSubstitute = (query: string | undefined): number | undefined =>
 }
 
 /** Parts of a request that can never be scored, however often it is sent. */
-const unreadable = new Set(['label', 'query', 'response'])
+const unreadable = new Set(['label', 'query'])
 
 /**
  * The reward of a sample, for trainers that have no word for "no reward". A sample that cannot be read is a refusal. One

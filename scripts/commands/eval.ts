@@ -70,6 +70,7 @@ export const evalCommand = defineCommand({
       most: other === undefined ? config.evaluation.prompts : prompts.length,
       samples: config.evaluation.samples,
       onWarning: (message: string) => out.progress(`warning: ${message}`),
+      onStatus: out.progress,
       onProgress: (done: number, total: number) => {
         const tenth = Math.floor((10 * done) / total)
         if (tenth > shown) out.progress(`${done}/${total} groups of samples`)

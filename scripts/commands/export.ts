@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { z } from 'zod'
 import { exitCodes, PipelineError } from '../../data/errors.ts'
+import { readJsonFile } from '../../data/store/json-file.ts'
 import { MlflowTarget, TrackioTarget } from '../../trainer/exports/config.ts'
 import { exportCsv } from '../../trainer/exports/csv-files.ts'
 import { flatParams, type RunLabel } from '../../trainer/exports/label.ts'
@@ -42,9 +43,19 @@ const requireUrl = (to: string, url: string | undefined): string => {
   })
 }
 
+const Stored = z.object({ values: z.unknown() })
+
 const labelOf = async (run: RunDirectory, rows: readonly MetricsRow[]): Promise<RunLabel> => {
-  const { values } = JSON.parse(await readFile(run.resolvedConfig, 'utf8')) as { values: unknown }
-  return { name: run.id, attempt: 1, startedAt: Date.parse(rows[0]?.at ?? ''), params: flatParams(values) }
+  const stored = await readJsonFile(run.resolvedConfig, Stored, {
+    boundary: 'checkpoint',
+    remedy: 'Restore it from a copy of the run.',
+  })
+  return {
+    name: run.id,
+    attempt: 1,
+    startedAt: Date.parse(rows[0]?.at ?? ''),
+    params: flatParams(stored?.values ?? {}),
+  }
 }
 
 const send = async (open: (label: RunLabel) => Promise<Sink>, label: RunLabel, rows: readonly MetricsRow[]) => {

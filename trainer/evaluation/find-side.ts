@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { PipelineError } from '../../data/errors.ts'
 import { foldersOf } from '../../data/store/folders.ts'
 import { adapterHash, adapterWeights } from './identity.ts'
-import { readSummary, type SideName } from './load.ts'
+import { mainEvaluations, readSummary, type SideName } from './load.ts'
 
 /** An evaluation that somebody named, and the side that was asked for; null: whichever fits. */
 export interface NamedEvaluation {
@@ -26,12 +26,11 @@ const isAdapter = (path: string): boolean => existsSync(join(path, adapterWeight
 const evaluationsOf = async (run: string): Promise<string[]> =>
   (await foldersOf(join(run, 'eval'))).filter((name) => isEvaluation(join(run, 'eval', name)))
 
-/** Of several the one at the end of training, else the one of the held-out prompts; evaluations during training are not asked. */
-const preferred = ['final', 'heldout']
-
+/** Of several one of the main ones; evaluations during training are not asked. */
 const ofRun = async (run: string, wanted: string | undefined): Promise<string> => {
   const names = await evaluationsOf(run)
-  const chosen = wanted ?? preferred.find((name) => names.includes(name)) ?? (names.length === 1 ? names[0] : undefined)
+  const chosen =
+    wanted ?? mainEvaluations.find((name) => names.includes(name)) ?? (names.length === 1 ? names[0] : undefined)
   if (chosen !== undefined && names.includes(chosen)) return join(run, 'eval', chosen)
   const id = basename(run)
   if (names.length === 0) {
@@ -75,7 +74,7 @@ const ofAdapter = async (adapter: string, { runsDir, evaluation }: Surroundings)
   const runs = new Set([...(isRun(own) ? [own] : []), ...others])
   const { found: all, unreadable } = await evaluationsOfWeights(await adapterHash(adapter), runs)
   const found = all.filter((path) => evaluation === undefined || basename(path) === evaluation)
-  const best = preferred.flatMap((name) => found.filter((path) => basename(path) === name))
+  const best = mainEvaluations.flatMap((name) => found.filter((path) => basename(path) === name))
   const chosen = best[0] ?? (found.length === 1 ? found[0] : undefined)
   if (chosen !== undefined) return chosen
   if (found.length > 0) {

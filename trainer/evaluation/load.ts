@@ -10,6 +10,9 @@ import { readRecords } from '../../data/store/jsonl.ts'
 export const sideNames = ['base', 'trained'] as const
 export type SideName = (typeof sideNames)[number]
 
+/** Of several evaluations of a run that of its end says most, then that of the held-out prompts. */
+export const mainEvaluations: readonly string[] = ['final', 'heldout']
+
 /** One evaluation on record. */
 export interface RecordedEvaluation {
   readonly directory: string

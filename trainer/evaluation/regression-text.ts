@@ -1,3 +1,4 @@
+import { alignColumns } from './columns.ts'
 import type { RegressionTest, RegressionVerdict } from '../../data/records/regression.ts'
 
 const fixed = (value: number): string => value.toFixed(3)
@@ -32,16 +33,6 @@ const row = (test: RegressionTest): string[] => [
   test.regressed ? 'REGRESSED' : '',
 ]
 
-const align = (rows: readonly (readonly string[])[]): string => {
-  const widths = header.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)))
-  return rows
-    .map((cells) =>
-      cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
-    )
-    .map((line) => line.trimEnd())
-    .join('\n')
-}
-
 /** The last line of the text: what the exit code says too. */
 export const verdictLine = ({ verdict, regressions, tests, alpha }: RegressionVerdict): string =>
   verdict === 'pass'
@@ -59,7 +50,7 @@ export const renderVerdict = (verdict: RegressionVerdict): string =>
       ? []
       : [`too few prompts to fail alone at this alpha: ${verdict.tooFewPrompts.join('; ')}`]),
     '',
-    align([header, ...verdict.tests.map(row)]),
+    alignColumns([header, ...verdict.tests.map(row)]),
     '',
     'A test regresses when its fall is larger than the margin beyond doubt: q, adjusted over all tests, is at most alpha.',
     'detectable: the smallest fall, margin included, that is found four times in five when nothing else fell.',

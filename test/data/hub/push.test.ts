@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { tokenIdentity } from '../../../data/hub/identity.ts'
 import { push } from '../../../data/hub/push.ts'
-import { retryAfter } from '../../../data/hub/retry.ts'
 import { hubSettings, type HubSettings } from '../../../data/hub/settings.ts'
 import { hubServer, type HubServerOptions } from '../../support/hub-server.ts'
 import { temporaryDirectory } from '../../support/tiny-training.ts'
@@ -195,16 +194,5 @@ describe('a token', () => {
     [{ role: 'god' }, { role: 'unknown', writable: null }],
   ])('%j may do what the hub says', async (accessToken, expected) => {
     expect(await ask({ type: 'user', name: 'ana', orgs, auth: { accessToken } })).toEqual({ name: 'ana', ...expected })
-  })
-})
-
-describe('Retry-After', () => {
-  it('is a number of seconds or a date', () => {
-    const now = Date.parse('2026-01-01T00:00:00Z')
-    expect(retryAfter('7', now)).toBe(7000)
-    expect(retryAfter('Thu, 01 Jan 2026 00:00:05 GMT', now)).toBe(5000)
-    expect(retryAfter('Thu, 01 Jan 1970 00:00:00 GMT', now)).toBe(0)
-    expect(retryAfter('soon', now)).toBeUndefined()
-    expect(retryAfter(null, now)).toBeUndefined()
   })
 })
