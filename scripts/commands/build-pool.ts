@@ -2,6 +2,8 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { exitCodes, PipelineError } from '../../data/errors.ts'
 import { importAgentDojo } from '../../data/pool/import/agentdojo.ts'
+import { importChat } from '../../data/pool/import/chat.ts'
+import type { Reject } from '../../data/pool/draft.ts'
 import { buildPool, buildPoolFrom, writePool, type BuildOptions, type Pool } from '../../data/pool/build.ts'
 import { knownAttacks, shortfalls } from '../../data/pool/shortfall.ts'
 import { nodeContracts, nodeIds } from '../../data/records/node.ts'
@@ -11,23 +13,25 @@ import { shareOption, wholeNumber } from '../options.ts'
 import { table } from '../table.ts'
 
 /** Recordings have no natural end of training prompts: as many are taken as stay balanced. */
-const fromRecordings = (directory: string, options: BuildOptions, unlabelled: boolean | undefined): Pool => {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new PipelineError('pool', `there is no directory ${directory}`, {
-      remedy: 'Give the directory that holds runs/, and derived/ with labels if there are any.',
+const fromRecordings = (path: string, options: BuildOptions, unlabelled: boolean | undefined): Pool => {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) {
+    throw new PipelineError('pool', `there is no directory and no file ${path}`, {
+      remedy:
+        'Give the directory that holds runs/, and derived/ with labels if there are any; or a file of chat transcripts.',
     })
   }
   const refused: Record<string, number> = {}
-  const trajectories = importAgentDojo(directory, {
-    ...(unlabelled === undefined ? {} : { unlabelled }),
-    reject: ({ reason }) => {
-      refused[`trajectory/${reason}`] = (refused[`trajectory/${reason}`] ?? 0) + 1
-    },
-  })
+  const reject: Reject = ({ reason }) => {
+    refused[`trajectory/${reason}`] = (refused[`trajectory/${reason}`] ?? 0) + 1
+  }
+  const trajectories = found.isDirectory()
+    ? importAgentDojo(path, { ...(unlabelled === undefined ? {} : { unlabelled }), reject })
+    : importChat(path, { reject })
   const { prompts, report } = buildPoolFrom(trajectories, options)
   if (prompts.length === 0) {
     const count = Object.values(refused).reduce((sum, one) => sum + one, 0)
-    throw new PipelineError('pool', `no prompt can be made of ${directory}: ${count} recorded runs were refused`, {
+    throw new PipelineError('pool', `no prompt can be made of ${path}: ${count} recorded runs were refused`, {
       remedy: 'Give the directory that holds runs/; --unlabelled takes runs without labels.',
     })
   }
@@ -60,7 +64,10 @@ export const buildPoolCommand = defineCommand({
       conflicts: 'recordings',
       describe: 'number of training prompts from the simulated world',
     },
-    recordings: { type: 'string', describe: 'directory of recorded runs in the AgentDojo format' },
+    recordings: {
+      type: 'string',
+      describe: 'directory of recorded runs in the AgentDojo format, or .json or .jsonl file of chat transcripts',
+    },
     unlabelled: {
       type: 'boolean',
       describe: 'also use recorded runs without certain labels: prompts without a target',
@@ -79,6 +86,7 @@ export const buildPoolCommand = defineCommand({
   examples: [
     ['drift-grpo build-pool --world 1000 --out my-pool', 'from the simulated world'],
     ['drift-grpo build-pool --recordings my-runs --out my-pool', 'from recorded runs'],
+    ['drift-grpo build-pool --recordings chats.jsonl --out my-pool', 'from chat transcripts: prompts without targets'],
   ],
   run: async (args, { cwd, out }) => {
     const options = {
@@ -89,7 +97,7 @@ export const buildPoolCommand = defineCommand({
       hideShare: args['hide-share'],
     }
     if (args.world === undefined && args.recordings === undefined) {
-      throw new PipelineError('usage', 'give --world N or --recordings DIRECTORY', {
+      throw new PipelineError('usage', 'give --world N or --recordings PATH', {
         remedy: 'See drift-grpo build-pool --help.',
       })
     }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { packageRoot } from '../../data/package-root.ts'
+import { Prompt } from '../../data/records/prompt.ts'
 import { runProgram, type Ended } from '../support/run-program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -53,7 +54,7 @@ describe('a bad command line', () => {
     [['train', '--config', 'tinny.yaml'], 'Did you mean tiny.yaml?'],
     [['train', '--resume', 'nowhere'], 'there is no run nowhere'],
     [['train', '--resume', 'nowhere', '--set', 'grpo.beta=0'], 'a run that is continued keeps its values'],
-    [['build-pool', '--out', 'x'], 'give --world N or --recordings DIRECTORY'],
+    [['build-pool', '--out', 'x'], 'give --world N or --recordings PATH'],
     [['build-pool', '--out', 'x', '--world', 'many'], '--world: NaN is not a whole number from 5 up'],
     [['build-pool', '--out', 'x', '--world', '5', '--hide-share', '2'], '--hide-share: 2 is not a share from 0 to 1'],
     [['dashboard', '--port', '70000'], '--port: 70000 is not a whole number from 0 to 65535'],
@@ -119,6 +120,18 @@ describe('a bad pool', () => {
     expect(code).toBe(0)
     expect(stderr).toMatch(/warning: the pool is \d+ held-out prompts short of .* n5 aggregate_and_decision 10$/m)
     expect(stderr).not.toContain('training prompts short of what was asked for')
+  })
+
+  it('of chat transcripts is built, without targets', async () => {
+    const chats = join(packageRoot(), 'test', 'fixtures', 'recordings', 'chat.jsonl')
+    const { code, stderr } = await cli(['build-pool', '--recordings', chats, '--heldout', '5', '--out', 'pool'])
+    expect({ code, stderr: code === 0 ? '' : stderr }).toStrictEqual({ code: 0, stderr: '' })
+    const prompts = readFileSync(join(folder, 'pool', 'pool.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => Prompt.parse(JSON.parse(line)))
+    expect(prompts.length).toBeGreaterThan(0)
+    expect(prompts.every(({ target, origin }) => target === null && origin.source === 'chat')).toBe(true)
   })
 
   it('of recordings that are not there is named', async () => {
