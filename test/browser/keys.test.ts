@@ -79,7 +79,7 @@ describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${in
     const rows = await page.locator('tbody tr').allTextContents()
     expect(rows.length).toBeGreaterThan(0)
     expect(rows.every((row) => row.includes('n2'))).toBe(true)
-    expect(await page.locator('main select').first().inputValue()).toBe('n2')
+    expect(await page.getByLabel(/^node/).inputValue()).toBe('n2')
     const other = await watchedPage(shown.browser)
     await other.open(page.url())
     expect(await other.page.locator('tbody tr').allTextContents()).toEqual(rows)

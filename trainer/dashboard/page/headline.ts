@@ -1,5 +1,4 @@
-import type { EvaluationSummary } from '../../../data/records/run.ts'
-import type { Overview, Series } from '../view.ts'
+import type { Overview, RunCard, Series } from '../view.ts'
 import { h } from './dom.ts'
 import { change, duration, mean, number, percent } from './format.ts'
 import { nodeIds } from './nodes.ts'
@@ -10,16 +9,11 @@ import { nodeName, sparkline, tile } from './ui.ts'
 export const latest = ({ values }: Series, key: string, count = 20): number | null =>
   mean((values[key] ?? []).slice(-count))
 
-const heldout = (evaluations: readonly EvaluationSummary[]): EvaluationSummary | undefined =>
-  evaluations.find(({ name }) => name === 'final') ??
-  evaluations.findLast(({ name }) => name === 'heldout') ??
-  evaluations.at(-1)
-
-const heldOutTile = (evaluations: readonly EvaluationSummary[]): HTMLElement => {
-  const all = heldout(evaluations)?.all
-  const [base, trained] = [all?.base.reward ?? null, all?.trained.reward ?? null]
-  if (base === null || trained === null) return tile('held out', '–', 'no evaluation yet')
-  return tile('held out', change(trained - base), `${number(base)} → ${number(trained)}`)
+const heldOutTile = ({ heldout }: RunCard): HTMLElement => {
+  if (heldout === null || heldout.delta === null) return tile('held out', '–', 'no evaluation yet')
+  const { base, trained, delta, interval } = heldout
+  const range = interval === null ? '' : `, 95 %: ${number(interval.low)} to ${number(interval.high)}`
+  return tile('held out', change(delta), `${number(base)} → ${number(trained)}${range}`)
 }
 
 const weakestTile = (series: Series): HTMLElement => {
@@ -42,7 +36,7 @@ const tokenRate = ({ values }: Series, count = 20): number | null => {
 }
 
 /** What a run comes to, in a few numbers. */
-export const tiles = ({ card, secondsLeft, evaluations }: Overview, series: Series): HTMLElement => {
+export const tiles = ({ card, secondsLeft }: Overview, series: Series): HTMLElement => {
   const maximum = card.rewardMaximum
   const pace = mean((series.values['step_time'] ?? []).slice(-20))
   const rate = tokenRate(series)
@@ -50,7 +44,7 @@ export const tiles = ({ card, secondsLeft, evaluations }: Overview, series: Seri
     'dl',
     { class: 'tiles' },
     tile('reward, last 20 steps', number(latest(series, 'reward')), `of at most ${number(maximum)}`),
-    heldOutTile(evaluations),
+    heldOutTile(card),
     weakestTile(series),
     tile('KL', number(latest(series, 'kl'), 3), 'to the base, last 20 steps'),
     tile('groups without signal', percent(latest(series, 'frac_reward_zero_std')), 'last 20 steps'),
