@@ -19,8 +19,8 @@ export class Labels {
   readonly #path: string
   readonly #tail: JsonlTail
   readonly #kept = new Map<string, LabelRecord>()
-  /** Steps of which a completion has a mark. */
-  #steps: ReadonlySet<number> = new Set()
+  /** The marks that count, by step: a filter asks for every completion of a run. */
+  readonly #bySteps = new Map<number, LabelRecord[]>()
 
   constructor(root: string) {
     this.#root = root
@@ -38,18 +38,28 @@ export class Labels {
       if (data.label === 'none') this.#kept.delete(nameOf(data))
       else this.#kept.set(nameOf(data), data)
     }
-    if (restarted || records.length > 0) this.#steps = new Set([...this.#kept.values()].map(({ step }) => step))
+    if (restarted || records.length > 0) this.#sort()
+  }
+
+  #sort(): void {
+    this.#bySteps.clear()
+    for (const record of this.#kept.values()) {
+      const others = this.#bySteps.get(record.step)
+      if (others === undefined) this.#bySteps.set(record.step, [record])
+      else others.push(record)
+    }
   }
 
   /** A quick no for most. */
   hasStep(step: number): boolean {
-    return this.#steps.has(step)
+    return this.#bySteps.has(step)
   }
 
-  of(name: CompletionName): Label | null {
-    if (!this.hasStep(name.step)) return null
-    const label = this.#kept.get(nameOf(name))?.label ?? 'none'
-    return label === 'none' ? null : label
+  of({ attempt, step, group, sample }: CompletionName): Label | null {
+    const record = this.#bySteps
+      .get(step)
+      ?.find((one) => one.attempt === attempt && one.group === group && one.sample === sample)
+    return record === undefined || record.label === 'none' ? null : record.label
   }
 
   /** The marks that count, in the order of their completions' first ones. */
