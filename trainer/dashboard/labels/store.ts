@@ -13,6 +13,8 @@ export type Label = Exclude<Mark, 'none'>
 
 const nameOf = ({ attempt, step, group, sample }: CompletionName): string => `${attempt}:${step}:${group}:${sample}`
 
+const none: readonly LabelRecord[] = []
+
 /** What reviewers said of the completions of a run. */
 export class Labels {
   readonly #root: string
@@ -50,16 +52,15 @@ export class Labels {
     }
   }
 
-  /** A quick no for most. */
-  hasStep(step: number): boolean {
-    return this.#bySteps.has(step)
+  /** The marks that count of a step's completions. */
+  inStep(step: number): readonly LabelRecord[] {
+    return this.#bySteps.get(step) ?? none
   }
 
   of({ attempt, step, group, sample }: CompletionName): Label | null {
-    const record = this.#bySteps
-      .get(step)
-      ?.find((one) => one.attempt === attempt && one.group === group && one.sample === sample)
-    return record === undefined || record.label === 'none' ? null : record.label
+    const isIt = (one: LabelRecord): boolean => one.attempt === attempt && one.group === group && one.sample === sample
+    const label = this.inStep(step).find(isIt)?.label ?? 'none'
+    return label === 'none' ? null : label
   }
 
   /** The marks that count, in the order of their completions' first ones. */

@@ -94,13 +94,13 @@ const errorTest = ({ columns }: RolloutIndex, name: string): Test => {
 
 const labelTest = ({ columns }: RolloutIndex, wanted: NonNullable<RolloutFilter['label']>, labels: Labels): Test => {
   const { attempt, step, groupInFile, sample } = columns.of
+  // Asked for every completion of a run: nothing is made here.
   return (row) => {
-    if (!labels.hasStep(step.data[row] ?? 0)) return false
-    const label = labels.of({
-      ...{ attempt: attempt.data[row] ?? 0, step: step.data[row] ?? 0 },
-      ...{ group: groupInFile.data[row] ?? 0, sample: sample.data[row] ?? 0 },
-    })
-    return wanted === 'any' ? label !== null : label === wanted
+    for (const one of labels.inStep(step.data[row] ?? 0)) {
+      if (one.group !== groupInFile.data[row] || one.sample !== sample.data[row]) continue
+      if (one.attempt === attempt.data[row]) return wanted === 'any' || one.label === wanted
+    }
+    return false
   }
 }
 
