@@ -8,8 +8,12 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from grpo_worker.packed import PackedLayer, pack_layer, packing_pays
+
 if TYPE_CHECKING:
     from grpo_worker.row_decoder import RowDecoder
+
+HEAD = "lm_head"
 
 
 @dataclass
@@ -19,7 +23,8 @@ class BaseModel:
     `lock` guards every computation on the model: whoever runs a forward pass holds it, so that a
     sampler request never sees the learner's adapter switched on or off half-way. `prefix_sharing` is false
     for architectures whose attention cannot do it; every completion then carries its own prompt. `row_decoder`
-    is our own forward pass over shared rows, None for models that it does not cover.
+    is our own forward pass over shared rows, None for models that it does not cover. `packed` are the linear
+    layers by their names in the checkpoint, and the head as HEAD; empty where packing does not pay.
     """
 
     model: PreTrainedModel
@@ -32,6 +37,7 @@ class BaseModel:
     eos_token_ids: list[int]
     prefix_sharing: bool = True
     row_decoder: "RowDecoder | None" = None
+    packed: dict[str, PackedLayer] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     @property
@@ -58,11 +64,25 @@ def base_weights(base: BaseModel) -> dict[str, torch.Tensor]:
     }
 
 
-def linear_modules(base: BaseModel) -> set[str]:
-    """Last name parts of the linear layers that an adapter may sit on (the head is left out)."""
+def linear_layers(base: BaseModel) -> dict[str, nn.Linear]:
+    """The linear layers that an adapter may sit on, by their names in the checkpoint (the head is left out)."""
     head = base.model.get_output_embeddings()
     return {
-        name.removesuffix(".base_layer").rsplit(".", 1)[-1]
+        name.removesuffix(".base_layer"): module
         for name, module in base.model.named_modules()
         if isinstance(module, nn.Linear) and module is not head and ".lora_" not in name
     }
+
+
+def linear_modules(base: BaseModel) -> set[str]:
+    """Last parts of their names."""
+    return {name.rsplit(".", 1)[-1] for name in linear_layers(base)}
+
+
+def pack_layers(base: BaseModel) -> dict[str, PackedLayer]:
+    """Packed copies of the linear layers and the head, where that pays."""
+    head = base.model.get_output_embeddings()
+    if not packing_pays(head.weight, base.parameters):
+        return {}
+    layers = linear_layers(base) | ({HEAD: head} if head.bias is None else {})
+    return {name: pack_layer(layer.weight) for name, layer in layers.items()}

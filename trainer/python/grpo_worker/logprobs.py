@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import torch
-from transformers import PreTrainedModel
+
+from grpo_worker.base_model import HEAD, BaseModel
 
 # Logits of one chunk: 32 MB in float32, and as much again while it is worked on.
 CHUNK_ELEMENTS = 1 << 23
@@ -17,14 +18,14 @@ class TokenLogprobs:
     entropy: torch.Tensor  # (N,), carries no gradient
 
 
-def head_logits(model: PreTrainedModel, hidden: torch.Tensor) -> torch.Tensor:
+def head_logits(base: BaseModel, hidden: torch.Tensor) -> torch.Tensor:
     """Logits (N, vocabulary) in float32 as the model's own forward pass makes them after its last layer.
 
     Some families scale the logits (Granite divides, Cohere multiplies) or cap them (Gemma 2);
     `probe.check_head` compares this function with the model before it is used.
     """
-    logits = model.get_output_embeddings()(hidden)
-    config = model.config
+    logits = (base.packed.get(HEAD) or base.model.get_output_embeddings())(hidden)
+    config = base.model.config
     if getattr(config, "logits_scaling", None):
         logits = logits / config.logits_scaling
     if getattr(config, "logit_scale", None):
@@ -36,7 +37,7 @@ def head_logits(model: PreTrainedModel, hidden: torch.Tensor) -> torch.Tensor:
 
 
 def token_logprobs(
-    model: PreTrainedModel, hidden: torch.Tensor, targets: torch.Tensor, chunk_elements: int = CHUNK_ELEMENTS
+    base: BaseModel, hidden: torch.Tensor, targets: torch.Tensor, chunk_elements: int = CHUNK_ELEMENTS
 ) -> TokenLogprobs:
     """Log-probs of `targets` (N,) given `hidden` (N, width), a chunk of rows at a time.
 
@@ -44,15 +45,15 @@ def token_logprobs(
     frozen, so a token's gradient is one direction, (onehot − softmax)·W, times a number that the loss decides:
     the direction is made along with the log-prob, and no logits are computed twice.
     """
-    return TokenLogprobs(*_Picked.apply(hidden, targets, model, chunk_elements))
+    return TokenLogprobs(*_Picked.apply(hidden, targets, base, chunk_elements))
 
 
 class _Picked(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, hidden, targets, model, chunk_elements):
-        rows = max(1, chunk_elements // model.get_output_embeddings().weight.shape[0])
+    def forward(ctx, hidden, targets, base, chunk_elements):
+        rows = max(1, chunk_elements // base.vocab_size)
         wanted = ctx.needs_input_grad[0]
-        parts = [_chunk(model, h, t, wanted) for h, t in zip(hidden.split(rows), targets.split(rows), strict=True)]
+        parts = [_chunk(base, h, t, wanted) for h, t in zip(hidden.split(rows), targets.split(rows), strict=True)]
         logprobs, entropy, directions = (torch.cat(column) for column in zip(*parts, strict=True))
         ctx.save_for_backward(directions)
         ctx.mark_non_differentiable(entropy)
@@ -65,12 +66,12 @@ class _Picked(torch.autograd.Function):
 
 
 def _chunk(
-    model: PreTrainedModel, hidden: torch.Tensor, targets: torch.Tensor, wanted: bool
+    base: BaseModel, hidden: torch.Tensor, targets: torch.Tensor, wanted: bool
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Log-probs (n,), entropies (n,) and, if wanted, the gradient of each log-prob by its hidden state (n, width)."""
     with torch.set_grad_enabled(wanted):
         leaf = hidden.detach().requires_grad_(wanted)
-        logits = head_logits(model, leaf)
+        logits = head_logits(base, leaf)
     shares = logits.detach().log_softmax(-1)
     picked = shares.gather(-1, targets[:, None])[:, 0]
     plain = shares.exp()

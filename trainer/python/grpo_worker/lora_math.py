@@ -5,7 +5,7 @@ made again there, which costs a small part of the matrix products. No weight gra
 computed. `Projection` is a linear layer with or without an adapter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,29 +13,30 @@ from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import Tensor, nn
 from torch.nn.functional import linear, silu
 
+from grpo_worker.packed import PackedLayer
+
 
 @dataclass(frozen=True)
 class Projection:
-    """weight (out, in), bias (out) or None, and the adapter: A (rank, in), B (out, rank) or None, its scale."""
+    """A frozen layer, its packed weight or None, and the adapter: A (rank, in), B (out, rank) or None, its scale."""
 
-    weight: Tensor
-    bias: Tensor | None
-    a: Tensor | None
-    b: Tensor | None
-    scale: float
+    layer: nn.Linear
+    packed: PackedLayer | None
+    a: Tensor | None = None
+    b: Tensor | None = None
+    scale: float = 0.0
 
 
-def projection(module: nn.Module) -> Projection:
+def projection(module: nn.Module, packed: Mapping[nn.Module, PackedLayer]) -> Projection:
     """What a linear layer computes with at this moment, whether PEFT is around it or not, switched on or off."""
     if not isinstance(module, BaseTunerLayer):
-        return Projection(module.weight, module.bias, None, None, 0.0)
-    base = module.get_base_layer()
+        return Projection(module, packed.get(module))
+    layer = module.get_base_layer()
     if module.disable_adapters:
-        return Projection(base.weight, base.bias, None, None, 0.0)
+        return Projection(layer, packed.get(layer))
     (name,) = module.active_adapters
-    return Projection(
-        base.weight, base.bias, module.lora_A[name].weight, module.lora_B[name].weight, module.scaling[name]
-    )
+    pair = module.lora_A[name].weight, module.lora_B[name].weight
+    return Projection(layer, packed.get(layer), *pair, module.scaling[name])
 
 
 def project(x: Tensor, layers: Sequence[Projection], norm: Tensor | None = None, epsilon: float = 0.0) -> tuple:
@@ -120,18 +121,23 @@ def _norm_backward(x: Tensor, root: Tensor, norm: Tensor, gradient: Tensor) -> T
     return scaled.addcmul_(unit, along, value=-1).mul_(root).to(x.dtype)
 
 
-def _forward(x: Tensor, layer: Projection) -> Tensor:
-    if layer.a is None:
-        return linear(x, layer.weight, layer.bias)
-    outs, ins = layer.weight.shape
-    if layer.weight.dtype == torch.float32 and x.shape[0] * (outs + ins) > outs * ins:
-        # Adding the adapter to a copy of the weight is less work than adding it to so many rows.
-        return linear(x, torch.addmm(layer.weight, layer.b, layer.a, alpha=layer.scale), layer.bias)
-    y = linear(x, layer.weight, layer.bias)
-    low = linear(x.to(layer.a.dtype), layer.a)
+def _forward(x: Tensor, p: Projection) -> Tensor:
+    weight, bias = p.layer.weight, p.layer.bias
+    if p.a is not None and p.packed is None and _merging_pays(x, weight):
+        return linear(x, torch.addmm(weight, p.b, p.a, alpha=p.scale), bias)
+    y = linear(x, weight, bias) if p.packed is None else p.packed.ahead.product(x, bias)
+    if p.a is None:
+        return y
+    low = linear(x.to(p.a.dtype), p.a)
     if y.dtype == low.dtype:
-        return y.addmm_(low, layer.b.t(), alpha=layer.scale)
-    return y.add_(linear(low, layer.b), alpha=layer.scale)
+        return y.addmm_(low, p.b.t(), alpha=p.scale)
+    return y.add_(linear(low, p.b), alpha=p.scale)
+
+
+def _merging_pays(x: Tensor, weight: Tensor) -> bool:
+    """Whether adding an adapter to a copy of the weight is less work than adding it to so many rows."""
+    outs, ins = weight.shape
+    return weight.dtype == torch.float32 and x.shape[0] * (outs + ins) > outs * ins
 
 
 def _backward(
@@ -143,7 +149,7 @@ def _backward(
     wide: Tensor | None = None
     for gradient, layer in zip(gradients, layers, strict=True):
         if wanted:
-            total = gradient @ layer.weight if total is None else total.addmm_(gradient, layer.weight)
+            total = _back(gradient, layer, total)
         if layer.a is None:
             adapters += [None, None]
             continue
@@ -154,3 +160,11 @@ def _backward(
         if wanted:
             total = total.addmm_(back, layer.a) if total.dtype == back.dtype else total.add_(back @ layer.a)
     return total, adapters
+
+
+def _back(gradient: Tensor, p: Projection, total: Tensor | None) -> Tensor:
+    """Gradient (rows, out) times weight, added to a total if there is one."""
+    if p.packed is not None:
+        made = p.packed.back.product(gradient)
+        return made if total is None else total.add_(made)
+    return gradient @ p.layer.weight if total is None else total.addmm_(gradient, p.layer.weight)

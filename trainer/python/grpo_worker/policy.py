@@ -8,7 +8,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from transformers.utils.logging import disable_progress_bar
 
 from grpo_worker.attention import GROUPED
-from grpo_worker.base_model import BaseModel, base_weights, linear_modules
+from grpo_worker.base_model import BaseModel, base_weights, linear_modules, pack_layers
 from grpo_worker.errors import WorkerError
 from grpo_worker.probe import check_head, own_row_decoder, sharing_obstacle
 from grpo_worker.ranks import local_rank
@@ -59,6 +59,7 @@ def load_base(
         max_context=max_context or limit,
         eos_token_ids=_eos_ids(model, tokenizer),
     )
+    base.packed = pack_layers(base)
     check_head(base)
     obstacle = sharing_obstacle(base)
     if obstacle is not None:

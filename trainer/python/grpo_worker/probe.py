@@ -25,7 +25,7 @@ def check_head(base: BaseModel) -> None:
     with torch.no_grad():
         expected = base.model(input_ids=ids, use_cache=False).logits[0].float()
         hidden = base.model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0]
-        made = head_logits(base.model, hidden)
+        made = head_logits(base, hidden)
     if not torch.allclose(made, expected, rtol=TOLERANCE[base.dtype], atol=TOLERANCE[base.dtype]):
         raise WorkerError(
             "InvalidRequest",

@@ -6,6 +6,7 @@ that predict a sampled token; of the prompt it makes keys and values there and n
 it with the model before it is used.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -13,8 +14,9 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from grpo_worker.attention import attend_grouped
-from grpo_worker.base_model import BaseModel, base_weights
-from grpo_worker.lora_math import gated, project, projection, rotate
+from grpo_worker.base_model import BaseModel, base_weights, linear_layers
+from grpo_worker.lora_math import Projection, gated, project, projection, rotate
+from grpo_worker.packed import PackedLayer
 from grpo_worker.prefix import Row
 from grpo_worker.row_attention import row_attention
 from grpo_worker.sampler.spec import DecoderSpec, read_spec
@@ -26,6 +28,7 @@ class RowDecoder:
 
     decoder: nn.Module
     spec: DecoderSpec
+    packed: Mapping[nn.Module, PackedLayer]
 
     def hidden(self, row: Row) -> Tensor:
         """Last hidden states (N, width) of the places that predict a sampled token."""
@@ -43,7 +46,7 @@ class RowDecoder:
     def _layer(self, layer: nn.Module, x: Tensor, row: Row, cos: Tensor, sin: Tensor, reading: Tensor | None) -> Tensor:
         attention, mlp, spec = layer.self_attn, layer.mlp, self.spec
         norm, epsilon = layer.input_layernorm.weight, spec.epsilon
-        query, key, value = (projection(m) for m in (attention.q_proj, attention.k_proj, attention.v_proj))
+        query, key, value = (self._projection(m) for m in (attention.q_proj, attention.k_proj, attention.v_proj))
         if reading is None:
             q, k, v = project(x, (query, key, value), norm, epsilon)
             turn = cos, sin
@@ -55,12 +58,14 @@ class RowDecoder:
         q, k, v = (t.view(t.shape[0], -1, spec.head_size) for t in (q, k, v))
         q, k = rotate(q, *turn), rotate(k, cos, sin)
         mixed = self._attend(q, k, v, row, last=reading is not None).flatten(1)
-        (out,) = project(mixed, (projection(attention.o_proj),))
+        (out,) = project(mixed, (self._projection(attention.o_proj),))
         x = torch.add(x, out, alpha=spec.residual_multiplier)
-        gate, up = project(
-            x, (projection(mlp.gate_proj), projection(mlp.up_proj)), layer.post_attention_layernorm.weight, epsilon
-        )
-        return torch.add(x, gated(gate, up, projection(mlp.down_proj)), alpha=spec.residual_multiplier)
+        opened = self._projection(mlp.gate_proj), self._projection(mlp.up_proj)
+        gate, up = project(x, opened, layer.post_attention_layernorm.weight, epsilon)
+        return torch.add(x, gated(gate, up, self._projection(mlp.down_proj)), alpha=spec.residual_multiplier)
+
+    def _projection(self, module: nn.Module) -> Projection:
+        return projection(module, self.packed)
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, row: Row, *, last: bool) -> Tensor:
         scale = self.spec.attention_scale
@@ -72,4 +77,6 @@ class RowDecoder:
 
 def row_decoder(base: BaseModel) -> RowDecoder:
     """Raises UnsupportedDecoderError for a model that this forward pass does not cover."""
-    return RowDecoder(base.model.base_model, read_spec(base, base_weights(base)))
+    layers = linear_layers(base)
+    packed = {layers[name]: layer for name, layer in base.packed.items() if name in layers}
+    return RowDecoder(base.model.base_model, read_spec(base, base_weights(base)), packed)

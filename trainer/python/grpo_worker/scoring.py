@@ -52,7 +52,7 @@ def prepare(base: BaseModel, pieces: Sequence[Piece]) -> MicroBatch:
 
 def score(base: BaseModel, batch: MicroBatch) -> TokenLogprobs:
     """Run the decoder and the head; N log-probs and entropies in the order of the targets."""
-    return token_logprobs(base.model, _hidden(base, batch.inputs), batch.targets)
+    return token_logprobs(base, _hidden(base, batch.inputs), batch.targets)
 
 
 def _hidden(base: BaseModel, inputs: Row | PaddedBatch) -> torch.Tensor:

@@ -117,7 +117,7 @@ def test_chunked_logits_give_the_same_values_and_gradients(tiny_base: Callable[[
 
     def run(chunk: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         hidden = row_hidden(base.model.base_model, build_row(pieces, base.device))
-        out = token_logprobs(base.model, hidden, batch.targets, chunk)
+        out = token_logprobs(base, hidden, batch.targets, chunk)
         gradients = torch.autograd.grad(out.logprobs.sum(), session.parameters)
         return out.logprobs, out.entropy, torch.cat([g.flatten() for g in gradients])
 

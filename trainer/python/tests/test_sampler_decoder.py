@@ -11,13 +11,15 @@ from peft import LoraConfig, get_peft_model
 from sampler_kit import reference, reference_logprobs, sample, worst, write_adapter
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
+from grpo_worker import packed as packed_module
 from grpo_worker.policy import BaseModel, load_base
-from grpo_worker.sampler import decoder as decoder_module
+from grpo_worker.sampler import weights as weights_module
 from grpo_worker.sampler.backend import choose_backend
 from grpo_worker.sampler.decoder import Decoder
 from grpo_worker.sampler.engine import Engine
 from grpo_worker.sampler.hf_decoder import HfDecoder, adapted
 from grpo_worker.sampler.params import SamplingParams
+from grpo_worker.sampler.weights import Layout
 
 PROMPT = [7 * i % 250 + 4 for i in range(37)]
 TOLERANCE = 1e-4
@@ -41,16 +43,18 @@ def check_against(engine: Engine, name: str, model: torch.nn.Module, prompt: lis
     return [choice.ids for choice in done.choices]
 
 
-@pytest.mark.parametrize("merge", [True, False], ids=["merged", "unmerged"])
+@pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_equals_transformers_and_peft(
-    arch: str, merge: bool, tiny_model_dir: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arch: str, layout: Layout, tiny_model_dir: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoder_module, "MERGE_LIMIT", 10**9 if merge else 0)
+    monkeypatch.setattr(packed_module, "LEAST", 0 if layout is Layout.PACKED else 10**9)
+    monkeypatch.setattr(weights_module, "MERGE_LIMIT", 10**9 if layout is Layout.MERGED else 0)
     directory = tiny_model_dir(arch)
     adapter = write_adapter(directory, tmp_path / "a")
     engine = Engine(load_base(str(directory)))
     assert isinstance(engine._backend, Decoder)
+    assert engine._backend._layout is layout
     engine.load("adapted", str(adapter))
     plain = check_against(engine, "base", reference(directory))
     changed = check_against(engine, "adapted", reference(directory, adapter))

@@ -3,13 +3,20 @@
 from collections.abc import Callable
 
 import torch
-from torch.nn.functional import embedding, linear, pad, silu
+from torch.nn.functional import embedding, pad, silu
 
 from grpo_worker.base_model import BaseModel, base_weights
 from grpo_worker.sampler.attention import PromptAttention, Rotary, StepAttention
 from grpo_worker.sampler.cache import GroupCache, new_cache
 from grpo_worker.sampler.spec import DecoderSpec, read_spec
-from grpo_worker.sampler.weights import MERGE_LIMIT, DecoderWeights, LayerWeights, LoraPairs, build_weights
+from grpo_worker.sampler.weights import (
+    DecoderWeights,
+    LayerWeights,
+    LoraPairs,
+    build_head,
+    build_weights,
+    choose_layout,
+)
 
 # Matrix products run on a multiple of this many rows. CPU libraries switch kernels for fewer rows and then
 # sum in another order; with whole blocks the numbers of a row do not depend on how many rows are beside it
@@ -27,15 +34,17 @@ class Decoder:
         """Raises UnsupportedDecoderError for a model that this forward pass does not cover."""
         self._base = base_weights(base)
         self.spec: DecoderSpec = read_spec(base, self._base)
-        self._fuse = base.dtype == torch.float32 and base.parameters <= MERGE_LIMIT
-        probe = self._base["model.embed_tokens.weight"].new_zeros(1)
+        embeddings = self._base["model.embed_tokens.weight"]
+        self._packed, self._layout = base.packed, choose_layout(base)
+        self._head = build_head(self._base, base.packed)
+        probe = embeddings.new_zeros(1)
         positions = torch.arange(base.max_context, device=base.device)[None]
         cos, sin = base.model.base_model.rotary_emb(probe, positions)
         self._rotary = Rotary(cos[0], sin[0])
 
     def policy(self, pairs: LoraPairs | None) -> DecoderWeights:
         """Weights of the base (None) or of the base with an adapter's pairs."""
-        return build_weights(self.spec, self._base, pairs, fuse=self._fuse)
+        return build_weights(self.spec, self._base, self._packed, pairs or {}, self._head, self._layout)
 
     def prefill(
         self, weights: DecoderWeights, ids: list[int], counts: list[int], tokens: int, *, every: bool
@@ -63,7 +72,7 @@ class Decoder:
     def logits(self, weights: DecoderWeights, hidden: torch.Tensor) -> torch.Tensor:
         """(rows, hidden) to float32 (rows, vocabulary)."""
         rows = hidden.shape[0]
-        made = linear(pad(hidden, (0, 0, 0, _blocks(rows) - rows)), weights.head)[:rows].float()
+        made = weights.head(pad(hidden, (0, 0, 0, _blocks(rows) - rows)))[:rows].float()
         return made if self.spec.logits_divisor == 1 else made / self.spec.logits_divisor
 
     def _run(self, weights: DecoderWeights, ids: torch.Tensor, attend: Attend) -> torch.Tensor:

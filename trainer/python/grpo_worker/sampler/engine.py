@@ -4,9 +4,7 @@ import time
 from dataclasses import dataclass, field
 from threading import Lock
 
-from torch import nn
-
-from grpo_worker.base_model import BaseModel
+from grpo_worker.base_model import BaseModel, linear_layers
 from grpo_worker.errors import WorkerError
 from grpo_worker.roots import Roots
 from grpo_worker.sampler.adapters import BaseShapes, read_adapter
@@ -131,10 +129,5 @@ class Engine:
 
 
 def _shapes(base: BaseModel) -> BaseShapes:
-    head = base.model.get_output_embeddings()
-    linear = {
-        name.removesuffix(".base_layer"): (module.out_features, module.in_features)
-        for name, module in base.model.named_modules()
-        if isinstance(module, nn.Linear) and module is not head and ".lora_" not in name
-    }
-    return BaseShapes(linear, base.dtype, base.device)
+    shapes = {name: (layer.out_features, layer.in_features) for name, layer in linear_layers(base).items()}
+    return BaseShapes(shapes, base.dtype, base.device)

@@ -71,7 +71,7 @@ class HfDecoder:
     def logits(self, pairs: LoraPairs, hidden: torch.Tensor) -> torch.Tensor:
         """See Decoder.logits."""
         del pairs
-        return head_logits(self._base.model, hidden)
+        return head_logits(self._base, hidden)
 
     def _hidden(self, ids: torch.Tensor, cache: DynamicCache) -> torch.Tensor:
         decoder = self._base.model.base_model
