@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils.logging import disable_progress_bar
 
@@ -40,7 +41,7 @@ def load_base(
         model = AutoModelForCausalLM.from_pretrained(
             path, dtype=kind, attn_implementation="sdpa", trust_remote_code=False
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise WorkerError("InvalidRequest", _why_not_loaded(path, error)) from error
     if not tokenizer.chat_template:
         raise WorkerError("InvalidRequest", f"the tokenizer of {path!r} has no chat template")

@@ -1,6 +1,7 @@
 """The worker as a process: the ready line, a step, and every way of stopping."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,6 +70,16 @@ def test_sigterm_stops_it_cleanly_even_in_an_update(tiny_model_dir: Dir) -> None
 
 def test_a_directory_without_a_model_ends_with_a_message_and_no_trace(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="cannot load a causal language model") as caught, process(tmp_path):
+        pass
+    assert "Traceback" not in str(caught.value)
+
+
+def test_damaged_weights_end_with_a_message_and_no_trace(tiny_model_dir: Dir, tmp_path: Path) -> None:
+    damaged = tmp_path / "m"
+    shutil.copytree(tiny_model_dir("llama"), damaged)
+    weights = damaged / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:4])
+    with pytest.raises(AssertionError, match="cannot load a causal language model") as caught, process(damaged):
         pass
     assert "Traceback" not in str(caught.value)
 
