@@ -17,12 +17,20 @@ export interface Plan {
   }
   readonly model: { readonly parameters: number; readonly loraParameters: number } | null
   /** Bytes by purpose. Activations come on top: worker.tokenBudget bounds them. */
-  readonly memory: { readonly weights: number; readonly adapter: number; readonly cache: number } | null
+  readonly memory: PlannedMemory | null
   /** Bytes in the run directory. */
   readonly disk: { readonly adapters: number; readonly checkpoints: number; readonly records: number } | null
   /** Seconds, from an earlier run of the same settings; null without one. */
   readonly seconds: number | null
   readonly warnings: readonly string[]
+}
+
+/** Bytes that worker and embedded sampler hold all the time. `copies`: weights once more, in the order in which products read them. */
+export interface PlannedMemory {
+  readonly weights: number
+  readonly copies: number
+  readonly adapter: number
+  readonly cache: number
 }
 
 export interface PlanFacts {
@@ -44,6 +52,8 @@ const versionsAtHand = 3
 const recordBytesPerToken = 80
 /** Below this size a model needs a larger step than the usual range of lr·alpha. */
 const smallModel = 50_000_000
+/** As in the worker's packed.py and sampler/weights.py: up to here there are copies, and the learner has two above the other. */
+const copied = { most: 250_000_000, byLearnerAbove: 50_000_000 }
 
 /** Numbers in an adapter: two matrices of the rank for every linear layer that is targeted. */
 export const loraParameters = ({ rank, targetModules }: Config['lora'], shape: ModelShape): number =>
@@ -61,12 +71,21 @@ const warningsFor = (config: Config, shape: ModelShape | null): string[] => {
   ]
 }
 
-const memoryOf = (config: Config, shape: ModelShape, adapter: number, weightBytes: number): Plan['memory'] => {
+/** How many times the weights are there again: the learner's two, and one of each version that the sampler has loaded. */
+const copiesOf = ({ sampling }: Config, parameters: number, weightBytes: number): number => {
+  if (weightBytes !== bytesOfFloat || parameters > copied.most) return 0
+  const isPacked = parameters > copied.byLearnerAbove
+  const sampled = sampling.server.kind === 'embedded' ? versionsAtHand + (isPacked ? 0 : 1) : 0
+  return sampled + (isPacked ? 2 : 0)
+}
+
+const memoryOf = (config: Config, shape: ModelShape, adapter: number, weightBytes: number): PlannedMemory => {
   const { model, sampling } = config
   const groups = Math.min(sampling.concurrency, sampling.promptsPerStep)
   const cachedTokens = groups * (model.maxPromptTokens + sampling.groupSize * model.maxCompletionTokens)
   return {
     weights: shape.parameters * weightBytes,
+    copies: shape.parameters * weightBytes * copiesOf(config, shape.parameters, weightBytes),
     adapter: adapter * bytesOfFloat * copiesInTraining,
     cache: cachedTokens * shape.cacheWidth * weightBytes,
   }

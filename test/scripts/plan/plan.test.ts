@@ -41,10 +41,28 @@ describe('the plan of a training', () => {
     const config = await configWith('lora.rank=1', 'model.maxPromptTokens=10', 'model.maxCompletionTokens=5')
     expect(makePlan(config, facts).memory).toStrictEqual({
       weights: 4000,
+      copies: 4 * 4000,
       adapter: 64 * 4 * 4,
       cache: 8 * (10 + 4 * 5) * 10 * 4,
     })
   })
+
+  it.each([
+    [50_000_000, 4, 'embedded', 4],
+    [50_000_001, 4, 'embedded', 5],
+    [50_000_001, 4, 'vllm', 2],
+    [250_000_001, 4, 'embedded', 0],
+    [50_000_001, 2, 'embedded', 0],
+  ] as const)(
+    'knows how often the worker holds %d weights of %d bytes, sampler %s',
+    async (parameters, weightBytes, kind, times) => {
+      const config = await configWith(
+        `sampling.server={kind: ${kind}${kind === 'vllm' ? ', url: "http://127.0.0.1:1"' : ''}}`,
+      )
+      const { memory } = makePlan(config, { ...facts, shape: { ...shape, parameters }, weightBytes })
+      expect(memory?.copies).toBe(parameters * weightBytes * times)
+    },
+  )
 
   it('says that it does not know what it cannot know', async () => {
     const unknown = { shape: null, trainPrompts: null, weightBytes: 2, secondsPerStep: null } as const
