@@ -12,7 +12,13 @@ describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${in
   const press = async (...keys: string[]): Promise<void> => {
     for (const key of keys) await watched.page.keyboard.press(key)
   }
-  const at = (pattern: RegExp): Promise<void> => watched.page.waitForURL(pattern)
+  /** Waits for a place and until it is shown: a key acts on what is on the screen. */
+  const at = async (pattern: RegExp): Promise<void> => {
+    await watched.page.waitForURL(pattern)
+    await watched.page.waitForFunction(
+      () => document.querySelector('main')?.dataset['ready'] === location.pathname + location.search,
+    )
+  }
   const drawn = (heading: string): Promise<void> =>
     watched.page.getByRole('heading', { level: 1, name: heading }).waitFor()
 
@@ -45,23 +51,20 @@ describe.skipIf(mayLackBrowser())(`the dashboard by keyboard and by address ${in
     await page.keyboard.type('calendar')
     await press('Enter', 'Escape')
     await at(/text=calendar/)
-    await page
-      .getByRole('link', { name: /^59 · / })
-      .first()
-      .waitFor()
     await press('j', 'j', 'k', 'Enter')
     await at(/rollouts\/59\/\d+\?sample=\d/)
     await drawn('Step 59')
     await press('n')
     await at(/sample=[1-3]/)
     await press('p')
+    await at(/sample=0/)
     await press('b')
     await at(/diff=/)
     await press('d')
     await at(/diff=off/)
     await page.getByText('show the differences').waitFor()
     await press('d')
-    await page.waitForURL((url) => !url.search.includes('diff=off'))
+    await at(/sample=0$/)
     await press('[')
     await at(/rollouts\/19\//)
     await drawn('Step 19')

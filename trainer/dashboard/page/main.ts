@@ -84,6 +84,7 @@ const drawPage = async (place: Place): Promise<HTMLElement> => {
 const draw = async (): Promise<void> => {
   const place = readPlace(location)
   const own = ++drawing
+  const address = location.pathname + location.search
   live.follow(place.run)
   drawTop()
   const title = titleOf(place)
@@ -103,7 +104,8 @@ const draw = async (): Promise<void> => {
     const linked = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null
     linked?.scrollIntoView()
   }
-  main.dataset['ready'] = String(own)
+  // Which place is shown: the address runs ahead of it.
+  main.dataset['ready'] = address
   if (lastPage === '') loadOthers()
   lastPage = name
   // The server is still reading older steps: what is shown grows.
