@@ -2,11 +2,12 @@
 
 import pytest
 import torch
+from packing import needs_packing
 
 from grpo_worker.packed import LEAST, MOST, PackedWeight, pack_layer, packing_pays
 from grpo_worker.sampler.decoder import ROW_BLOCK
 
-pytestmark = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this build of torch has no oneDNN")
+pytestmark = needs_packing
 
 
 def _random(seed: int, *shape: int) -> torch.Tensor:

@@ -7,9 +7,9 @@ import pytest
 import torch
 from bodies import session_request, update_batch
 from conftest import ARCHITECTURES
+from packing import needs_packing, pack_from
 from portable import attend_as_on_a_gpu
 
-from grpo_worker import packed
 from grpo_worker.base_model import BaseModel
 from grpo_worker.policy import load_base
 from grpo_worker.scoring import prepare, score
@@ -42,13 +42,13 @@ def _assert_equals_the_model(base: BaseModel, session: Session) -> None:
     assert float((own_gradient - gradient).norm() / gradient.norm()) < 1e-5
 
 
-@pytest.mark.parametrize("way", ["plain", "packed", "portable attention"])
+@pytest.mark.parametrize("way", ["plain", pytest.param("packed", marks=needs_packing), "portable attention"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_it_computes_what_the_model_computes(
     arch: str, way: str, tiny_base: Callable[[str], BaseModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if way == "packed":
-        monkeypatch.setattr(packed, "LEAST", 0)
+        pack_from(monkeypatch, 0)
     base = tiny_base(arch)
     assert bool(base.packed) is (way == "packed")
     session = _with_adapter(base)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import ARCHITECTURES, byte_tokenizer
+from packing import needs_packing, pack_from
 from peft import LoraConfig, get_peft_model
 from sampler_kit import reference, reference_logprobs, sample, worst, write_adapter
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
-from grpo_worker import packed as packed_module
 from grpo_worker.policy import BaseModel, load_base
 from grpo_worker.sampler import weights as weights_module
 from grpo_worker.sampler.backend import choose_backend
@@ -43,12 +43,16 @@ def check_against(engine: Engine, name: str, model: torch.nn.Module, prompt: lis
     return [choice.ids for choice in done.choices]
 
 
-@pytest.mark.parametrize("layout", list(Layout), ids=lambda layout: layout.value)
+@pytest.mark.parametrize(
+    "layout",
+    [Layout.LIVE, Layout.MERGED, pytest.param(Layout.PACKED, marks=needs_packing)],
+    ids=lambda layout: layout.value,
+)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_equals_transformers_and_peft(
     arch: str, layout: Layout, tiny_model_dir: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed_module, "LEAST", 0 if layout is Layout.PACKED else 10**9)
+    pack_from(monkeypatch, 0 if layout is Layout.PACKED else 10**9)
     monkeypatch.setattr(weights_module, "MERGE_LIMIT", 10**9 if layout is Layout.MERGED else 0)
     directory = tiny_model_dir(arch)
     adapter = write_adapter(directory, tmp_path / "a")
