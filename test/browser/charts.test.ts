@@ -9,10 +9,7 @@ describe.skipIf(mayLackBrowser())(`what charts show is chosen ${inBrowser}`, () 
   beforeAll(async () => {
     watched = await watchedPage(shown.browser, { permissions: ['clipboard-read', 'clipboard-write'] })
   })
-  const open = async (path: string): Promise<void> => {
-    await watched.open(`${shown.server.url}/runs/mine/${path}`)
-    await watched.page.waitForFunction(() => document.querySelector('main [data-incomplete]') === null)
-  }
+  const open = (path: string): Promise<void> => watched.openWhole(`${shown.server.url}/runs/mine/${path}`)
 
   it.each([
     ['tokens', /over tokens 4000 to 2\.4e5\.|over tokens 4000 to 240000\./],

@@ -9,10 +9,7 @@ describe.skipIf(mayLackBrowser())(`what is looked into ${inBrowser}`, () => {
   beforeAll(async () => {
     watched = await watchedPage(shown.browser)
   })
-  const open = async (path: string): Promise<void> => {
-    await watched.open(`${shown.server.url}/runs/mine/${path}`)
-    await watched.page.waitForFunction(() => document.querySelector('main [data-incomplete]') === null)
-  }
+  const open = (path: string): Promise<void> => watched.openWhole(`${shown.server.url}/runs/mine/${path}`)
 
   it('searches by a regular expression, says why one is none, and gives up one that never ends', async () => {
     const { page, problems } = watched

@@ -37,7 +37,7 @@ describe.skipIf(mayLackBrowser())(`how the pages look ${inBrowser}`, () => {
   it.each(cases)(
     '$name, $theme, $width: accessible, no wider than the screen, no errors',
     async ({ name, theme, width }) => {
-      const { page, problems, open } = await watchedPage(shown.browser, {
+      const { page, problems, openWhole } = await watchedPage(shown.browser, {
         colorScheme: theme,
         viewport: { width: widths[width], height: 900 },
         reducedMotion: 'reduce',
@@ -45,9 +45,8 @@ describe.skipIf(mayLackBrowser())(`how the pages look ${inBrowser}`, () => {
         bypassCSP: true,
       })
       try {
-        await open(shown.server.url + (pages[name] ?? ''))
         // What is still being read would come in behind the picture.
-        await page.waitForFunction(() => document.querySelector('main [data-incomplete]') === null)
+        await openWhole(shown.server.url + (pages[name] ?? ''))
         await page.screenshot({ path: join(pictureFolder(), `${name}-${theme}-${width}.png`), fullPage: true })
         const sizes = await page.evaluate(() => [
           document.documentElement.scrollWidth,

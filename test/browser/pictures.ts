@@ -19,9 +19,8 @@ const pictures = [
 const server = await serveDashboard(dirname(resolve(run)))
 const browser = await launchBrowser()
 for (const { name, path, theme, height } of pictures) {
-  const { page, open } = await watchedPage(browser, { colorScheme: theme, viewport: { width: 1280, height } })
-  await open(`${server.url}/runs/${encodeURIComponent(id)}/${path}`)
-  await page.waitForFunction(() => document.querySelector('main [data-incomplete]') === null)
+  const { page, openWhole } = await watchedPage(browser, { colorScheme: theme, viewport: { width: 1280, height } })
+  await openWhole(`${server.url}/runs/${encodeURIComponent(id)}/${path}`)
   await page.screenshot({ path: join(folder, `${name}.png`) })
   await page.context().close()
 }

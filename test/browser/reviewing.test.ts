@@ -11,10 +11,7 @@ describe.skipIf(mayLackBrowser())(`reviewing a run ${inBrowser}`, () => {
   beforeAll(async () => {
     watched = await watchedPage(shown.browser)
   })
-  const open = async (path: string): Promise<void> => {
-    await watched.open(`${shown.server.url}/runs/mine/${path}`)
-    await watched.page.waitForFunction(() => document.querySelector('main [data-incomplete]') === null)
-  }
+  const open = (path: string): Promise<void> => watched.openWhole(`${shown.server.url}/runs/mine/${path}`)
 
   it('searches what the judge said, at one node, and leads to all of it', async () => {
     const { page, problems } = watched

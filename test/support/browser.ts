@@ -31,6 +31,8 @@ export interface WatchedPage {
   readonly problems: string[]
   /** Opens an address and waits until it is drawn. */
   readonly open: (address: string) => Promise<void>
+  /** The same, and until the server has read all that it shows. */
+  readonly openWhole: (address: string) => Promise<void>
 }
 
 /** A page of its own, watched for what must not happen. */
@@ -50,5 +52,9 @@ export const watchedPage = async (browser: Browser, options: BrowserContextOptio
     await page.goto(address)
     await page.waitForSelector('main[data-ready]')
   }
-  return { page, problems, open }
+  const openWhole = async (address: string): Promise<void> => {
+    await open(address)
+    await page.waitForFunction(() => document.querySelector('main [data-incomplete]') === null)
+  }
+  return { page, problems, open, openWhole }
 }
