@@ -53,7 +53,7 @@ const recordBytesPerToken = 80
 /** Below this size a model needs a larger step than the usual range of lr·alpha. */
 const smallModel = 50_000_000
 /** As in the worker's packed.py and sampler/weights.py: up to here there are copies, and the learner has two above the other. */
-const copied = { most: 250_000_000, byLearnerAbove: 50_000_000 }
+export const copied = { most: 250_000_000, byLearnerAbove: 50_000_000 }
 
 /** Numbers in an adapter: two matrices of the rank for every linear layer that is targeted. */
 export const loraParameters = ({ rank, targetModules }: Config['lora'], shape: ModelShape): number =>

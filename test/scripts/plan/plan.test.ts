@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../configs/load.ts'
 import type { Config } from '../../../configs/schema.ts'
 import { packageRoot } from '../../../data/package-root.ts'
 import type { ModelShape } from '../../../scripts/plan/model-shape.ts'
-import { loraParameters, makePlan, type PlanFacts } from '../../../scripts/plan/plan.ts'
+import { copied, loraParameters, makePlan, type PlanFacts } from '../../../scripts/plan/plan.ts'
 import { bytes, renderConfig, renderPlan } from '../../../scripts/plan/render.ts'
 
 /** Sizes that the expectations below are computed from, whatever the recipe says. */
@@ -63,6 +65,14 @@ describe('the plan of a training', () => {
       expect(memory?.copies).toBe(parameters * weightBytes * times)
     },
   )
+
+  it('draws the lines between sizes of models where the worker draws them', () => {
+    const read = (file: string): string => readFileSync(join(packageRoot(), 'trainer/python/grpo_worker', file), 'utf8')
+    const [, least, most] = /^LEAST, MOST = ([\d_]+), ([\d_]+)$/m.exec(read('packed.py')) ?? []
+    const [, merged] = /^MERGE_LIMIT = ([\d_]+)$/m.exec(read('sampler/weights.py')) ?? []
+    const numbers = [least, merged, most].map((text) => Number(text?.replaceAll('_', '')))
+    expect(numbers).toEqual([copied.byLearnerAbove, copied.byLearnerAbove, copied.most])
+  })
 
   it('says that it does not know what it cannot know', async () => {
     const unknown = { shape: null, trainPrompts: null, weightBytes: 2, secondsPerStep: null } as const
